@@ -1,0 +1,48 @@
+# Everything runs in .venv, which the first target to need it sets up from requirements.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+# One thread per process: results never depend on the thread count, and two test workers fit two cores.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup book test lint bench requirements clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: $(READY)  ## set up .venv with the tested versions (the other targets do this by themselves)
+
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("This project needs Python 3.11 or newer; try: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+book: $(READY)  ## build the book into _build/html; any warning is an error
+	$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet .
+	@echo "The book: _build/html/index.html"
+
+test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
+	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term
+
+lint: $(READY)  ## ruff (notebooks included) and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)  ## time SLNP beside scikit-learn's LDA and NCA, with peak memory
+	$(BIN)/python benchmarks/bench.py
+
+requirements:  ## re-resolve requirements.txt from the ranges in pyproject.toml
+	rm -rf .venv && $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[dev]"
+	{ echo "# Exact versions this project is tested with. Made by 'make requirements' from pyproject.toml."; \
+	  $(BIN)/python -m pip freeze --exclude slnp-edu; } > requirements.txt
+
+clean:  ## remove what the build made, .venv included
+	rm -rf .venv _build *.egg-info .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,0 +1,1 @@
+"""SLNP, step by step: the module that the book calls."""
