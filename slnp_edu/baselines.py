@@ -1,0 +1,296 @@
+"""The methods SLNP is compared with, as pairs of matrices: LPP, LFDA, MFA and LSDA.
+
+Each learns W from a graph that is fixed beforehand in the original space. A class here says only
+which two matrices it pits against each other; `slnp_edu.base.GraphEmbedding` does the rest. PCA
+and LDA are scikit-learn's own; `slnp_edu.base.in_basis` gives LDA's directions either basis.
+
+In every method ``basis="whitened"`` keeps the method's own constraint, ``W'BW = I``, and
+``basis="orthonormal"`` gives the same subspace a basis with ``W'W = I``. The data are centred
+first, as the PCA step of the paper does anyway.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+from scipy.spatial.distance import cdist
+
+from slnp_edu.base import GraphEmbedding, check_choice, check_integer, check_number
+from slnp_edu.steps import Array, laplacian_scatter, neighbours, similarity_matrix
+
+
+class LPP(GraphEmbedding):
+    """Locality Preserving Projection (He and Niyogi), (13)-(14). Uses no labels.
+
+    Makes ``w'X'LXw`` small against ``w'X'DXw``: neighbours in the original space stay close.
+
+    Conventions. Two samples are linked if either is among the K nearest of the other; with
+    ``n_neighbors=None`` all are, as (13) is printed. The paper does not say how t is chosen.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        d. By default the rank of the data.
+    n_neighbors : int or None, default 5
+    kernel : {"heat", "gaussian"}
+        "heat" is ``exp(-d^2 / t)`` (He and Niyogi, and (13)); "gaussian" is ``exp(-d^2 / 2t^2)``
+        (Cai's code).
+    t : float, optional
+        Width of the kernel. By default the mean of d^2 over the linked pairs ("heat"), or the
+        root of that mean ("gaussian").
+    basis : {"whitened", "orthonormal"}
+
+    Attributes
+    ----------
+    components_ : array of shape (d, D)
+    mean_ : array of shape (D,)
+    eigenvalues_ : array of shape (d,), ascending
+    """
+
+    supervised = False
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n_neighbors: int | None = 5,
+        *,
+        kernel: str = "heat",
+        t: float | None = None,
+        basis: str = "whitened",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.t = t
+        self.basis = basis
+
+    def _check_parameters(self) -> None:
+        if self.n_neighbors is not None:
+            check_integer("n_neighbors", self.n_neighbors, 1)
+        check_choice("kernel", self.kernel, ("heat", "gaussian"))
+        if self.t is not None:
+            check_number("t", self.t, np.finfo(float).tiny)
+
+    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
+        N = len(X)
+        K = N - 1 if self.n_neighbors is None else min(self.n_neighbors, N - 1)
+        linked = nearest_neighbour_graph(X, K).tocoo()
+        j, k = linked.coords
+        squared = np.sum((X[j] - X[k]) ** 2, axis=1)
+        S = csr_array((self._similarity(squared), (j, k)), shape=(N, N))
+        return laplacian_scatter(X, S), X.T @ (S.sum(axis=1)[:, None] * X)
+
+    def _similarity(self, squared: Array) -> Array:
+        mean = squared.mean() or 1.0  # all samples equal: any width will do
+        if self.kernel == "heat":
+            return np.exp(-squared / (mean if self.t is None else self.t))
+        return np.exp(-squared / (2 * (mean if self.t is None else self.t**2)))
+
+
+class LFDA(GraphEmbedding):
+    """Local Fisher Discriminant Analysis (Sugiyama), (15)-(16).
+
+    Makes the local between-class scatter large against the local within-class scatter.
+
+    Conventions. The similarity in (15)-(16) is ``exp(-||x_j - x_k||^2 / (sigma_j sigma_k))``,
+    where sigma is the distance to the K-th nearest sample *of the same class* (Sugiyama's local
+    scaling), not the one width of (13). Of Sugiyama's three metrics, "whitened" is his "plain"
+    and "orthonormal" his "orthonormalized"; his "weighted" is not offered.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        d. By default C - 1 or the rank of the within-class scatter, whichever is less.
+    n_neighbors : int, default 7
+        K of the local scaling; N_i - 1 in smaller classes.
+    basis : {"whitened", "orthonormal"}
+
+    Attributes
+    ----------
+    components_ : array of shape (d, D)
+    mean_ : array of shape (D,)
+    eigenvalues_ : array of shape (d,), descending
+    """
+
+    maximises = True
+
+    def __init__(
+        self, n_components: int | None = None, n_neighbors: int = 7, *, basis: str = "whitened"
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.basis = basis
+
+    def _check_parameters(self) -> None:
+        check_integer("n_neighbors", self.n_neighbors, 1)
+
+    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
+        # Weight 1/N on every pair gives St; what differs from it within the classes is added.
+        N, D = X.shape
+        within, between = np.zeros((D, D)), X.T @ X
+        for label in np.unique(y):
+            members = X[y == label]
+            s = self._similarity(members)
+            within += laplacian_scatter(members, s / len(members))
+            between += laplacian_scatter(members, s * (1 / N - 1 / len(members)) - 1 / N)
+        return between, within
+
+    def _similarity(self, members: Array) -> Array:
+        squared = cdist(members, members, "sqeuclidean")
+        K = min(self.n_neighbors, len(members) - 1)
+        sigma = np.sqrt(np.sort(squared, axis=1)[:, K])  # column 0 is the sample itself
+        with np.errstate(divide="ignore", invalid="ignore"):
+            s = np.exp(-squared / np.outer(sigma, sigma))
+        return np.where(squared == 0, 1.0, s)
+
+
+class MFA(GraphEmbedding):
+    """Marginal Fisher Analysis (Yan et al.). The paper compares with it but does not define it.
+
+    Makes ``w'X'L_w Xw`` small against ``w'X'L_b Xw``. The first graph links each sample with its
+    K nearest of the same class, the second links near pairs of different classes; weights 0 or 1,
+    a pair is linked if either end asks for it.
+
+    Conventions. Codes differ in which between-class pairs are linked; see ``pairs``.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        d. By default C - 1 or the rank of the second matrix, whichever is less.
+    n_neighbors : int, default 5
+        k1; N_i - 1 in smaller classes.
+    n_pairs : int, default 20
+        k2.
+    pairs : {"class", "sample", "overall"}
+        The k2 nearest pairs between each class and the rest (Yan et al.), the k2 nearest of other
+        classes for each sample (several codes), or the k2 nearest of all pairs (Cai's code).
+    basis : {"whitened", "orthonormal"}
+
+    Attributes
+    ----------
+    components_ : array of shape (d, D)
+    mean_ : array of shape (D,)
+    eigenvalues_ : array of shape (d,), ascending
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n_neighbors: int = 5,
+        *,
+        n_pairs: int = 20,
+        pairs: str = "class",
+        basis: str = "whitened",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.n_pairs = n_pairs
+        self.pairs = pairs
+        self.basis = basis
+
+    def _check_parameters(self) -> None:
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        check_integer("n_pairs", self.n_pairs, 1)
+        check_choice("pairs", self.pairs, ("class", "sample", "overall"))
+
+    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
+        within = nearest_neighbour_graph(X, self.n_neighbors, y)
+        return laplacian_scatter(X, within), laplacian_scatter(X, self._between(X, y))
+
+    def _between(self, X: Array, y: Any) -> csr_array:
+        rows, columns, lengths = [], [], []
+        for label in np.unique(y):
+            j = np.flatnonzero(y == label)
+            # Overall, a pair must be counted once: from its smaller label.
+            k = np.flatnonzero(y > label if self.pairs == "overall" else y != label)
+            D = cdist(X[j], X[k], "sqeuclidean")
+            if self.pairs == "sample":
+                order = np.argsort(D, axis=1, kind="stable")[:, : self.n_pairs]
+                p, q = np.repeat(np.arange(len(j)), order.shape[1]), order.ravel()
+            else:
+                order = np.argsort(D, axis=None, kind="stable")[: self.n_pairs]
+                p, q = np.unravel_index(order, D.shape)
+            rows.append(j[p])
+            columns.append(k[q])
+            lengths.append(D[p, q])
+        j, k = np.concatenate(rows), np.concatenate(columns)
+        if self.pairs == "overall":
+            kept = np.argsort(np.concatenate(lengths), kind="stable")[: self.n_pairs]
+            j, k = j[kept], k[kept]
+        return link(j, k, len(X))
+
+
+class LSDA(GraphEmbedding):
+    """Locality Sensitive Discriminant Analysis (Cai et al.). The paper does not define it.
+
+    One K-nearest-neighbour graph over all samples is split by label into ``W_w`` (same class) and
+    ``W_b`` (different classes). W makes ``w'X'(beta/(1-beta) L_b + W_w)Xw`` large against
+    ``w'X'D_w Xw``.
+
+    Conventions. Cai's code uses beta = 0.1 and counts each sample as its own neighbour; other
+    codes use 0.5 and no such self-loops.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        d. By default C - 1 or the rank of ``X'D_w X``, whichever is less.
+    n_neighbors : int, default 5
+    beta : float, default 0.1
+        Weight of the between-class graph, 0 <= beta < 1.
+    self_loops : bool, default True
+    basis : {"whitened", "orthonormal"}
+
+    Attributes
+    ----------
+    components_ : array of shape (d, D)
+    mean_ : array of shape (D,)
+    eigenvalues_ : array of shape (d,), descending
+    """
+
+    maximises = True
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n_neighbors: int = 5,
+        *,
+        beta: float = 0.1,
+        self_loops: bool = True,
+        basis: str = "whitened",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.beta = beta
+        self.self_loops = self_loops
+        self.basis = basis
+
+    def _check_parameters(self) -> None:
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        check_number("beta", self.beta, 0, 1)
+
+    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
+        N = len(X)
+        j, k = nearest_neighbour_graph(X, min(self.n_neighbors, N - 1)).tocoo().coords
+        same = y[j] == y[k]
+        W_w, W_b = link(j[same], k[same], N), link(j[~same], k[~same], N)
+        if self.self_loops:
+            W_w = W_w + diags_array(np.ones(N))
+        A = self.beta / (1 - self.beta) * laplacian_scatter(X, W_b) + X.T @ (W_w @ X)
+        return A, X.T @ (W_w.sum(axis=1)[:, None] * X)
+
+
+def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_array:
+    """Symmetric 0/1 graph: linked if either is among the K nearest of the other.
+
+    With labels, only samples of the same class count.
+    """
+    indices, distances = neighbours(X, np.zeros(len(X)) if y is None else y, n_neighbors)
+    graph = similarity_matrix(indices, np.isfinite(distances).astype(float))
+    return graph.maximum(graph.T)
+
+
+def link(j: Any, k: Any, N: int) -> csr_array:
+    """Symmetric 0/1 graph of N samples in which j[i] and k[i] are linked for each i."""
+    graph = csr_array((np.ones(len(j)), (j, k)), shape=(N, N))
+    graph.data[:] = 1.0  # a pair named twice is linked once
+    return graph.maximum(graph.T)
