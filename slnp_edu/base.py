@@ -1,12 +1,21 @@
 """What SLNP and the baselines share: checks of the input, centring, the basis, ``transform``."""
 
+from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_array,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from slnp_edu.steps import Array, fix_signs, smallest_eigenvectors, whitening
 
@@ -61,6 +70,21 @@ def check_number(name: str, value: Any, low: float, high: float = np.inf) -> Non
         )
 
 
+def check_samples(X: Any, at_least: int = 1) -> Array:
+    """Return X as floats, or say in a sentence why it cannot be used."""
+    if issparse(X):
+        raise TypeError("X is a sparse matrix; pass a dense one, X.toarray().")
+    try:
+        X = check_array(
+            X, dtype=np.float64, ensure_2d=False, ensure_min_samples=at_least, input_name="X"
+        )
+    except ValueError as error:  # scikit-learn's first line says it; the rest prints the data
+        raise ValueError(str(error).split("\n")[0]) from None
+    if X.ndim != 2:
+        raise ValueError(f"Reshape your data: X must be 2D, samples x features; it is {X.ndim}D.")
+    return X
+
+
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A linear projection learned from samples.
 
@@ -90,9 +114,10 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if self.n_components is not None:
             check_integer("n_components", self.n_components, 1)
         self._check_parameters()
-        X_, y_ = self._check_samples(X, y)
-        mean = X_.mean(axis=0)
-        W, learned = self._learn(X_ - mean, y_)
+        samples = check_samples(X, at_least=2)
+        labels = self._check_labels(y, len(samples)) if self.supervised else None
+        mean = samples.mean(axis=0)
+        W, learned = self._learn(samples - mean, labels)
         validate_data(self, X, skip_check_array=True)  # notes feature names and their number
         self.mean_ = mean
         self.components_ = in_basis(W, self.basis).T
@@ -103,26 +128,33 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> Array:
         """Project the rows of X: ``(X - mean_) @ components_.T``."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return (X - self.mean_) @ self.components_.T
+        samples = check_samples(X)
+        validate_data(self, X, reset=False, skip_check_array=True)  # the features of fit?
+        return (samples - self.mean_) @ self.components_.T
 
-    def _check_parameters(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _check_parameters(self) -> None: ...
 
-    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]: ...
 
-    def _check_samples(self, X: Any, y: Any) -> tuple[Array, Any]:
-        if not self.supervised:
-            return check_array(X, dtype=np.float64, ensure_min_samples=2, estimator=self), None
-        X, y = check_X_y(X, y, dtype=np.float64, ensure_min_samples=2, estimator=self)
+    def _check_labels(self, y: Any, N: int) -> NDArray[np.intp]:
+        """Labels as 0 ... C - 1."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        y = column_or_1d(y, warn=True)
+        if len(y) != N:
+            raise ValueError(f"X has {N} samples but y has {len(y)} labels.")
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         _, y, sizes = np.unique(y, return_inverse=True, return_counts=True)
         if len(sizes) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two classes; y has one class.")
         if sizes.max() < 2:
             raise ValueError(f"{type(self).__name__} needs a class of at least two samples.")
-        return X, y
+        return y
 
     def _n_components(self, rank: int, y: Any) -> int:
         """d: what was asked for, or C - 1 (with no labels, all), never above the rank."""
@@ -153,8 +185,8 @@ class GraphEmbedding(LinearProjection):
 
     maximises = False
 
-    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
-        raise NotImplementedError
+    @abstractmethod
+    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]: ...
 
     def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
         A, B = self._matrices(X, y)

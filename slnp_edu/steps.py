@@ -105,12 +105,12 @@ def _nearest_to(
     D = cdist(Y[rows], Y, "sqeuclidean")
     D[rounding > D] = 0.0
     D[np.arange(len(rows)), rows] = np.inf  # a sample is not its own neighbour
-    near = np.argpartition(D, k, axis=1)[:, : k + 1]
-    d = np.take_along_axis(D, near, axis=1)
-    # argpartition breaks a tie between the k-th and the next as it likes: sort those rows in full
-    tied = d[:, :k].max(axis=1) == d[:, k]
-    near = np.sort(near[:, :k], axis=1)
-    near[tied] = np.argsort(D[tied], axis=1, kind="stable")[:, :k]
+    chosen = np.partition(D, k - 1, axis=1)[:, [k - 1]] >= D
+    tied = np.flatnonzero(chosen.sum(axis=1) > k)  # others are as near as the k-th
+    if len(tied):
+        chosen[tied] = False
+        chosen[tied[:, None], np.argsort(D[tied], axis=1, kind="stable")[:, :k]] = True
+    near = np.flatnonzero(chosen).reshape(len(rows), k) % len(Y)  # each row ascending
     d = np.take_along_axis(D, near, axis=1)
     order = np.argsort(d, axis=1, kind="stable")
     return np.take_along_axis(near, order, axis=1), np.take_along_axis(d, order, axis=1)

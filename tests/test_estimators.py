@@ -1,0 +1,163 @@
+"""The estimators as scikit-learn and its users meet them."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
+from slnp_edu.steps import neighbours, objective
+
+METHODS = [SLNP, LPP, LFDA, MFA, LSDA]
+
+
+@pytest.mark.filterwarnings("ignore:n_neighbors=", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("method", METHODS)
+def test_check_estimator_passes_in_full(method):
+    results = check_estimator(method(), on_fail="raise", on_skip=None)
+    assert len(results) > 40
+    assert {result["status"] for result in results} == {"passed"}
+
+
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def test_attributes_after_fit():
+    X, y = iris()
+    model = SLNP(2, 5, keep_history=True, tol=0, max_iter=7).fit(X, y)
+    assert model.components_.shape == (2, 4)
+    assert model.similarity_.shape == (150, 150)
+    assert model.similarity_.nnz <= 150 * 5
+    np.testing.assert_allclose(model.similarity_.sum(axis=1), 1)
+    assert model.gamma_.shape == (150,)
+    assert model.eigenvalues_.shape == (2,)
+    assert model.n_iter_ == len(model.objective_) == len(model.history_) == 7
+    last = model.history_[-1]
+    np.testing.assert_array_equal(last.W, model.components_.T)
+    assert (model.similarity_ != last.S).nnz == 0
+    np.testing.assert_array_equal(last.gamma, model.gamma_)
+    assert SLNP(2).fit(X, y).history_ is None
+
+
+@pytest.mark.parametrize("rule", ["paper", "can", "fixed"])
+def test_every_round_in_the_history_has_the_j_that_was_reported(rule):
+    """J once more from W, S and gamma, with all pairs of a class written out."""
+    X, y = iris()
+    model = SLNP(2, 4, gamma=rule, tol=0, max_iter=4, keep_history=True).fit(X, y)
+    for J, (W, S, gamma) in zip(model.objective_, model.history_, strict=True):
+        Y, S = X @ W, S.toarray()
+        D = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
+        assert np.all(S[y[:, None] != y] == 0)
+        assert np.sum(S * D) + np.sum(gamma[:, None] * S**2) == pytest.approx(J)
+
+
+def test_can_rule_leaves_exactly_k_neighbours_that_touch_zero_at_the_next():
+    X, y = iris()
+    model = SLNP(2, 4, gamma="can").fit(X, y)
+    Y = model.transform(X)
+    indices, d = neighbours(Y, y, 5)
+    next_similarity = (d[:, :4].sum(axis=1) / (2 * model.gamma_) + 1) / 4 - d[:, 4] / (
+        2 * model.gamma_
+    )
+    np.testing.assert_allclose(next_similarity, 0, atol=1e-9)
+    assert np.all(np.diff(model.similarity_.indptr) <= 4)
+    assert set(model.similarity_[[0]].indices) <= set(indices[0, :4])
+
+
+def test_stops_when_j_stands_still():
+    X, y = iris()
+    loose = SLNP(2, tol=0.5).fit(X, y)
+    assert loose.n_iter_ == 2
+    exact = SLNP(2, tol=0, max_iter=200, gamma="fixed").fit(X, y)
+    settled = SLNP(2, tol=1e-3, max_iter=200, gamma="fixed").fit(X, y)
+    change = np.abs(np.diff(exact.objective_)) / exact.objective_[1:]
+    assert settled.n_iter_ == 2 + np.flatnonzero(change <= 1e-3)[0]
+
+
+def test_default_number_of_components():
+    X, y = iris()
+    assert SLNP().fit(X, y).components_.shape == (2, 4)
+    assert SLNP().fit(X[:, :1], y).components_.shape == (1, 1)
+    assert LPP().fit(X).components_.shape == (4, 4)
+
+
+def test_names_out_and_set_output():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = SLNP(2).set_output(transform="pandas").fit(X, y)
+    Y = model.transform(X)
+    assert isinstance(Y, pd.DataFrame)
+    assert list(Y.columns) == ["slnp0", "slnp1"] == list(model.get_feature_names_out())
+    assert list(model.feature_names_in_) == list(X.columns)
+
+
+def test_pipeline_and_grid_search():
+    X, y = iris()
+    search = GridSearchCV(
+        make_pipeline(SLNP(2), KNeighborsClassifier(1)), {"slnp__n_neighbors": [3, 6]}, cv=3
+    )
+    assert search.fit(X, y).best_params_["slnp__n_neighbors"] in (3, 6)
+
+
+def test_small_classes_warn_once_and_work():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.repeat([0, 1, 2, 3], [10, 6, 3, 1])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = SLNP(2, n_neighbors=5).fit(X, y)
+    assert [str(w.message) for w in caught] == [
+        "n_neighbors=5 is more than the smallest class can offer (3 samples); "
+        "K is cut to N_i - 1 in such classes."
+    ]
+    assert caught[0].filename == __file__
+    assert np.diff(model.similarity_.indptr).tolist() == [5] * 16 + [2] * 3 + [0]
+    np.testing.assert_allclose(model.similarity_.sum(axis=1), [1] * 19 + [0])
+
+
+def test_no_warning_where_k_fits():
+    X, y = iris()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SLNP(2, n_neighbors=49).fit(X, y)
+
+
+@pytest.mark.parametrize("rule", ["paper", "can", "fixed"])
+def test_a_class_of_duplicates_shares_alike(rule):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 4)), np.repeat([0, 1, 2], 10)
+    X[y == 1] = X[y == 1][0]
+    model = SLNP(2, 3, gamma=rule).fit(X, y)
+    rows = model.similarity_[y == 1].toarray()
+    share = 1 / 9 if rule == "fixed" else 1 / 3
+    np.testing.assert_allclose(rows[rows > 0], share)
+    assert np.all(model.gamma_[y == 1] == 0)
+
+
+def test_constant_features_change_nothing():
+    X, y = iris()
+    model, padded = SLNP(2).fit(X, y), SLNP(2).fit(np.column_stack([X, np.full(150, 3.7)]), y)
+    np.testing.assert_allclose(padded.components_[:, :4], model.components_, atol=1e-8)
+    np.testing.assert_allclose(padded.components_[:, 4], 0, atol=1e-8)
+
+
+def test_objective_is_the_one_of_the_paper():
+    X, y = iris()
+    model = SLNP(2, 5).fit(X, y)
+    _, d = neighbours(model.transform(X), y, 5)
+    S = np.sort(model.similarity_.data.reshape(150, 5), axis=1)[:, ::-1]
+    assert objective(d, S, model.gamma_) == pytest.approx(model.objective_[-1])
+
+
+def test_input_is_left_alone():
+    X, y = iris()
+    before = X.copy(), y.copy()
+    for method in METHODS:
+        method(2).fit(X, y).transform(X)
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(y, before[1])

@@ -1,0 +1,275 @@
+"""The steps against general solvers, identities and the paper's own bounds."""
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import minimize
+from sklearn.neighbors import NearestNeighbors
+
+from slnp_edu.steps import (
+    exact_s_step,
+    gamma_bounds,
+    gamma_step,
+    laplacian_scatter,
+    neighbours,
+    objective,
+    project_to_simplex,
+    s_step,
+    similarity_matrix,
+    uniform_similarity,
+    w_step,
+    whitening,
+)
+
+
+def rows_of_distances(max_value=1e6):
+    """Rows of K = 2 to 12 sorted squared distances, ties and zeros included."""
+    return (
+        st.integers(2, 12)
+        .flatmap(
+            lambda K: hnp.arrays(
+                float, (4, K), elements=st.floats(0, max_value, allow_subnormal=False)
+            )
+        )
+        .map(lambda d: np.sort(d, axis=1))
+    )
+
+
+# --- neighbours ---------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(3, 30).flatmap(
+        lambda n: st.tuples(
+            hnp.arrays(int, (n, 2), elements=st.integers(-3, 3)),
+            hnp.arrays(int, n, elements=st.integers(0, 2)),
+        )
+    ),
+    st.integers(1, 6),
+)
+def test_neighbours_equal_a_double_loop_even_on_a_grid_full_of_ties(sample, K):
+    Y, y = sample
+    indices, distances = neighbours(Y, y, K)
+    for j in range(len(Y)):
+        near = twins.nearest(Y, j, [k for k in range(len(Y)) if y[k] == y[j]], K)
+        missing = K - len(near)
+        assert list(indices[j]) == [k for _, k in near] + [j] * missing
+        assert list(distances[j]) == [d for d, _ in near] + [np.inf] * missing
+
+
+def test_neighbours_equal_scikit_learns_on_a_class_larger_than_one_block(monkeypatch):
+    monkeypatch.setattr("slnp_edu.steps.BLOCK", 1000)  # 500 rows: two rows at a time
+    Y = np.random.default_rng(0).normal(size=(500, 4))
+    expected, index = NearestNeighbors(n_neighbors=7).fit(Y).kneighbors()
+    indices, distances = neighbours(Y, np.zeros(500), 7)
+    assert np.array_equal(indices, index)
+    np.testing.assert_allclose(distances, expected**2, rtol=1e-12)
+
+
+def test_distances_at_the_level_of_rounding_count_as_zero():
+    Y = np.array([[1.0, 2.0], [1.0 + 1e-15, 2.0], [3.0, 5.0]])
+    assert neighbours(Y, [0, 0, 0], 1)[1][:, 0].tolist() == [0.0, 0.0, pytest.approx(13)]
+
+
+# --- gamma and S --------------------------------------------------------------------------------
+
+
+@given(rows_of_distances())
+def test_lemma_similarities_are_on_the_simplex_for_any_distances(d):
+    S = s_step(d, gamma_step(d))
+    assert np.all(S >= -1e-12)
+    np.testing.assert_allclose(S.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_lemma_on_many_random_rows():
+    rng = np.random.default_rng(0)
+    for K in range(2, 12):
+        d = np.sort(rng.gamma(0.5, size=(20_000, K)), axis=1)
+        lower, _ = gamma_bounds(np.column_stack([d, d[:, -1]]))
+        assert np.all(gamma_step(d) >= lower)
+        assert s_step(d, gamma_step(d)).min() >= 0
+
+
+def test_gamma_step_by_hand():
+    assert gamma_step([[3.0, 4.0], [0.0, 0.0], [2.0, np.inf], [np.inf, np.inf]]).tolist() == [
+        2.5,  # (2-1)/2 * 5
+        0.0,
+        0.0,  # one neighbour: K - 1 = 0
+        0.0,
+    ]
+
+
+def test_s_step_where_gamma_is_zero_or_neighbours_are_missing():
+    d = [[0.0, 0.0, 0.0], [2.0, np.inf, np.inf], [np.inf] * 3, [1.0, 3.0, np.inf]]
+    S = s_step(d, gamma_step(d))
+    expected = [
+        [1 / 3] * 3,
+        [1, 0, 0],
+        [0, 0, 0],
+        s_step([[1.0, 3.0]], gamma_step([[1.0, 3.0]]))[0],
+    ]
+    np.testing.assert_allclose(S[:3], expected[:3])
+    np.testing.assert_allclose(S[3], [*expected[3], 0])
+
+
+@given(rows_of_distances(100))
+def test_at_the_bounds_the_kth_similarity_and_the_next_touch_zero(d):
+    near, following = d[:, :-1], d[:, -1]
+    lower, upper = gamma_bounds(d)
+    assert np.all(lower <= upper)
+    K = near.shape[1]
+    for gamma, distance in ((lower, near[:, -1]), (upper, following)):
+        positive = gamma > 1e-6
+        eta = (near.sum(axis=1)[positive] / (2 * gamma[positive]) + 1) / K  # (42)
+        np.testing.assert_allclose(eta, distance[positive] / (2 * gamma[positive]), rtol=1e-9)
+
+
+def test_gamma_bounds_without_a_next_neighbour():
+    lower, upper = gamma_bounds([[1.0, 2.0, np.inf], [3.0, np.inf, np.inf]])
+    assert lower.tolist() == upper.tolist() == [0.5, 0.0]
+
+
+def general_solver(d, gamma):
+    """min sum(s d + gamma s^2) on the simplex, by sequential quadratic programming."""
+    n = len(d)
+    answer = minimize(
+        lambda s: s @ d + gamma * s @ s,
+        np.full(n, 1 / n),
+        jac=lambda s: d + 2 * gamma * s,
+        bounds=[(0, 1)] * n,
+        constraints={"type": "eq", "fun": lambda s: s.sum() - 1, "jac": lambda s: np.ones(n)},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 500},
+    )
+    return answer.x
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_exact_s_step_equals_a_general_solver(seed):
+    rng = np.random.default_rng(seed)
+    d = rng.gamma(1.0, size=(5, 8))
+    gamma = 10.0 ** rng.uniform(-2, 1, size=5)
+    expected = [general_solver(row, g) for row, g in zip(d, gamma, strict=True)]
+    np.testing.assert_allclose(exact_s_step(d, gamma), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_s_step_is_exact_whenever_gamma_lies_within_the_bounds(seed):
+    rng = np.random.default_rng(seed)
+    d = np.sort(rng.gamma(1.0, size=(50, 9)), axis=1)
+    lower, upper = gamma_bounds(d[:, :6])
+    gamma = lower + rng.uniform(0.01, 0.99, size=50) * (upper - lower)
+    exact = exact_s_step(d, gamma)
+    np.testing.assert_allclose(exact[:, :5], s_step(d[:, :5], gamma), atol=1e-10)
+    assert np.all(exact[:, 5:] == 0)
+
+
+def kkt_residual(d, gamma, S):
+    """Largest violation of the optimality conditions of (34)-(37), b kept, for each row."""
+    gradient = d / (2 * gamma[:, None]) + S
+    eta = gradient.min(axis=1, keepdims=True)
+    b = gradient - eta  # must be >= 0 (it is), and 0 where s > 0
+    return max(np.abs(b * S).max(), -S.min(), np.abs(S.sum(axis=1) - 1).max())
+
+
+@given(rows_of_distances(1e3), st.integers(0, 2**32 - 1))
+def test_kkt_residual(d, seed):
+    gamma = 10.0 ** np.random.default_rng(seed).uniform(-3, 3, size=len(d))
+    assert kkt_residual(d, gamma, exact_s_step(d, gamma)) < 1e-10
+
+
+def test_exact_s_step_at_gamma_zero_shares_among_the_nearest():
+    d = [[1.0, 1.0, 2.0], [0.0, np.inf, np.inf], [np.inf] * 3]
+    expected = [[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0]]
+    np.testing.assert_array_equal(exact_s_step(d, [0.0, 0.0, 0.0]), expected)
+
+
+@given(
+    hnp.arrays(float, (3, 6), elements=st.floats(-1e3, 1e3)),
+    hnp.arrays(float, (3, 6), elements=st.floats(0, 1)),
+)
+def test_projection_is_nearer_than_any_other_point_of_the_simplex(v, weights):
+    S = project_to_simplex(v)
+    np.testing.assert_allclose(S.sum(axis=1), 1)
+    assert S.min() >= 0
+    other = (weights + 1e-3) / (weights + 1e-3).sum(axis=1, keepdims=True)
+    distance = np.sum((S - v) ** 2, axis=1)
+    assert np.all(distance <= np.sum((other - v) ** 2, axis=1) * (1 + 1e-12))
+    np.testing.assert_allclose(project_to_simplex(S), S, atol=1e-12)
+
+
+def test_projection_of_a_row_far_from_the_simplex_keeps_its_precision():
+    np.testing.assert_allclose(
+        project_to_simplex([[1e9 + 0.25, 1e9, -np.inf]]), [[0.625, 0.375, 0]], atol=1e-15
+    )
+
+
+# --- J and W ------------------------------------------------------------------------------------
+
+
+@given(rows_of_distances(100))
+def test_objective_on_the_support_has_the_closed_form_of_the_gamma_chapter(d):
+    """J(gamma) = m + gamma/K - V/(4 gamma) for each row."""
+    K, m = d.shape[1], d.mean(axis=1)
+    gamma = gamma_step(d) + 1.0
+    V = ((d - m[:, None]) ** 2).sum(axis=1)
+    expected = np.sum(m + gamma / K - V / (4 * gamma))
+    assert objective(d, s_step(d, gamma), gamma) == pytest.approx(expected, rel=1e-10)
+
+
+def test_objective_ignores_missing_neighbours():
+    assert objective([[2.0, np.inf]], [[1.0, 0.0]], [3.0]) == 5.0
+
+
+def test_laplacian_scatter_equals_the_pairwise_sum_for_an_asymmetric_s():
+    rng = np.random.default_rng(0)
+    X, S = rng.normal(size=(20, 4)), rng.random((20, 20))
+    np.testing.assert_allclose(laplacian_scatter(X, S), twins.pairwise(X, S), rtol=1e-12)
+
+
+def test_similarity_matrix_places_each_value_and_leaves_its_input_alone():
+    indices = np.array([[1, 2], [0, 1], [0, 1]])
+    S = np.array([[0.75, 0.25], [1.0, 0.0], [0.5, 0.5]])
+    kept = indices.copy(), S.copy()
+    matrix = similarity_matrix(indices, S)
+    np.testing.assert_array_equal(matrix.toarray(), [[0, 0.75, 0.25], [1, 0, 0], [0.5, 0.5, 0]])
+    assert matrix.nnz == 5
+    np.testing.assert_array_equal(indices, kept[0])
+    np.testing.assert_array_equal(S, kept[1])
+
+
+def test_w_step_beats_random_feasible_projections():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6)) @ rng.normal(size=(6, 6))
+    y = rng.integers(0, 3, 40)
+    S = rng.random((40, 40)) * (y[:, None] == y)
+    W, values = w_step(X, S, 2)
+    A, St = twins.pairwise(X, S), twins.total_scatter(X)
+    np.testing.assert_allclose(W.T @ St @ W, np.eye(2), atol=1e-10)
+    assert np.trace(W.T @ A @ W) == pytest.approx(values.sum())
+    for _ in range(200):
+        V = np.linalg.qr(rng.normal(size=(6, 2)))[0]
+        V = V @ np.linalg.inv(np.linalg.cholesky(V.T @ St @ V)).T
+        np.testing.assert_allclose(V.T @ St @ V, np.eye(2), atol=1e-10)
+        assert np.trace(V.T @ A @ V) > values.sum()
+
+
+def test_w_step_drops_null_directions_and_stays_real():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 3)) @ rng.normal(size=(3, 8))  # rank 3
+    X = np.column_stack([X, np.full(30, 7.0)])  # a constant feature
+    assert whitening((X - X.mean(0)).T @ (X - X.mean(0))).shape == (9, 3)
+    W, values = w_step(X, uniform_similarity(rng.integers(0, 2, 30)), 3)
+    assert W.dtype == values.dtype == float
+    np.testing.assert_allclose(W.T @ twins.total_scatter(X) @ W, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(W[-1], 0, atol=1e-8)
+
+
+def test_largest_entry_of_each_column_is_positive():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(30, 5)), rng.integers(0, 4, 30)
+    W, _ = w_step(X, uniform_similarity(y), 3)
+    assert np.all(W[np.abs(W).argmax(axis=0), range(3)] > 0)
