@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test lint bench requirements clean
+.PHONY: help setup book test lint execute bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ lint: $(READY)  ## ruff (notebooks included) and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+execute: $(READY)  ## run the chapters and store their outputs (all, or one: make execute CHAPTER=04)
+	$(BIN)/python tools/execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
 
 bench: $(READY)  ## time SLNP beside scikit-learn's LDA and NCA, with peak memory
 	$(BIN)/python benchmarks/bench.py

@@ -1,0 +1,158 @@
+"""How the chapters show things: source code, one look for all figures, pictures with a slider."""
+
+import ast
+import base64
+import html
+import inspect
+import io
+import json
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+from IPython.display import HTML, Markdown
+from PIL import Image
+
+#: Okabe and Ito's palette: tells apart for colour-blind readers, and in grey print.
+COLOURS = {
+    "black": "#000000",
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "blue": "#0072B2",
+    "red": "#D55E00",
+    "pink": "#CC79A7",
+}
+#: One colour and one marker per class, in this order.
+CLASS_COLOURS = [COLOURS[name] for name in ("blue", "red", "green", "pink", "orange", "sky")]
+CLASS_MARKERS = ["o", "^", "s", "D", "v", "P"]
+
+
+def use_style() -> None:
+    """Give matplotlib the look of the book."""
+    plt.rcdefaults()
+    plt.rcParams.update(
+        {
+            "figure.figsize": (6.4, 3.6),
+            "figure.dpi": 110,
+            "savefig.bbox": "tight",
+            "savefig.facecolor": "white",  # legible in dark mode
+            "axes.prop_cycle": plt.cycler(color=CLASS_COLOURS),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": "medium",
+            "font.size": 10,
+            "legend.frameon": False,
+            "image.cmap": "viridis",
+        }
+    )
+
+
+def show_source(*functions: Callable[..., Any]) -> Markdown:
+    """Show the code of functions as it stands in the module, without the docstrings."""
+    return Markdown("\n".join(f"```python\n{_code(function)}```" for function in functions))
+
+
+def _code(function: Callable[..., Any]) -> str:
+    source = textwrap.dedent(inspect.getsource(function))
+    definition = ast.parse(source).body[0]
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
+    lines = source.splitlines(keepends=True)
+    first = definition.body[0]
+    if ast.get_docstring(definition) is not None:
+        del lines[first.lineno - 1 : first.end_lineno]
+    return "".join(lines).rstrip() + "\n"
+
+
+SCRUBBER = """<figure class="scrubber" id="{name}" style="margin: 0">
+<img src="{still}" alt="{alt}" style="max-width: 100%">
+<div style="display: flex; gap: 0.7em; align-items: center; max-width: 36em">
+<button type="button" aria-label="Play or pause" style="min-width: 4.5em">Play</button>
+<input type="range" min="0" max="{last}" value="{start}" aria-label="{label}" style="flex: 1">
+<output style="min-width: 9em">{caption}</output>
+</div>
+<script>
+(function () {{
+  const root = document.getElementById("{name}"), frames = {frames}, captions = {captions};
+  const img = root.querySelector("img"), slider = root.querySelector("input");
+  const output = root.querySelector("output"), button = root.querySelector("button");
+  let timer = null;
+  function show() {{
+    img.src = frames[slider.value];
+    output.textContent = captions[slider.value];
+    slider.setAttribute("aria-valuetext", captions[slider.value]);
+  }}
+  function stop() {{ clearInterval(timer); timer = null; button.textContent = "Play"; }}
+  slider.addEventListener("input", function () {{ stop(); show(); }});
+  button.addEventListener("click", function () {{
+    if (timer) return stop();
+    button.textContent = "Pause";
+    timer = setInterval(function () {{
+      slider.value = (Number(slider.value) + 1) % frames.length; show();
+    }}, {interval});
+  }});
+  show();
+}})();
+</script>
+</figure>"""
+
+
+def scrubber(
+    draw: Callable[[Any], Any],
+    values: Sequence[Any],
+    *,
+    name: str,
+    label: str,
+    alt: str,
+    caption: Callable[[Any], str] = str,
+    start: int = 0,
+    interval: int = 400,
+) -> HTML:
+    """One picture per value with a slider under it; needs no server and no network.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(value)`` draws the picture and returns its Figure.
+    values : sequence
+    name : str
+        The HTML id, unique in the book.
+    label : str
+        What the slider changes.
+    alt : str
+        What there is to see, for those who do not see it.
+    caption : callable
+        The text beside the slider for a value.
+    start : int
+        Number of the picture shown first, and alone where scripts are off.
+    interval : int
+        Milliseconds a picture stays when playing.
+    """
+    frames = [_png(draw(value)) for value in values]
+    captions = [caption(value) for value in values]
+    return HTML(
+        SCRUBBER.format(
+            name=name,
+            still=frames[start],
+            alt=html.escape(alt, quote=True),
+            label=html.escape(label, quote=True),
+            caption=html.escape(captions[start]),
+            last=len(frames) - 1,
+            start=start,
+            frames=json.dumps(frames),
+            captions=json.dumps(captions),
+            interval=interval,
+        )
+    )
+
+
+def _png(figure: Any) -> str:
+    """The figure as a data address: 64 colours keep a page light."""
+    raw, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(raw, format="png", bbox_inches=None)
+    plt.close(figure)
+    image = Image.open(raw).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    image.save(small, format="png", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(small.getvalue()).decode()
