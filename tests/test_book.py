@@ -1,0 +1,122 @@
+"""The book's own promises: every equation once, every erratum proved, every figure described."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+BOOK = Path(__file__).parent.parent / "book"
+NOTEBOOKS = {path.name: nbformat.read(path, as_version=4) for path in sorted(BOOK.glob("*.ipynb"))}
+CHAPTERS = {name: notebook for name, notebook in NOTEBOOKS.items() if re.match(r"\d\d-", name)}
+LAST_EQUATION = 57  # (58) belongs to Part III
+
+
+def text(notebook):
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def equations():
+    """Number -> chapters that show it."""
+    found = {}
+    for name, notebook in CHAPTERS.items():
+        for number in re.findall(r"\\tag\{(\d+)\}", text(notebook)):
+            found.setdefault(int(number), []).append(name)
+    return found
+
+
+def test_every_equation_of_the_paper_stands_once():
+    found = equations()
+    missing = [n for n in range(1, LAST_EQUATION + 1) if n not in found]
+    doubled = {n: names for n, names in found.items() if len(names) > 1}
+    assert not missing
+    assert not doubled
+
+
+def test_every_equation_has_its_label_and_a_cell_that_runs_it():
+    lacking = []
+    for number, (name, *_) in equations().items():
+        labelled = f"(eq-{number})=" in text(CHAPTERS[name])
+        comments = re.findall(r"#(.*)", "\n".join(cell.source for cell in code(CHAPTERS[name])))
+        named = any(f"({number})" in comment for comment in comments)
+        if not (labelled and named):
+            lacking.append((number, name, labelled, named))
+    assert not lacking
+
+
+@pytest.mark.parametrize("label", ["fig-1", "fig-2", "alg-1"])
+def test_figures_and_algorithm_of_the_derivation_are_there(label):
+    everything = "\n".join(text(notebook) for notebook in CHAPTERS.values())
+    assert everything.count(f"({label})=") == 1
+
+
+def errata():
+    """Label -> (notebook, number of the cell that holds the box)."""
+    found = {}
+    for name, notebook in NOTEBOOKS.items():
+        for i, cell in enumerate(notebook.cells):
+            if cell.cell_type == "markdown":
+                for label in re.findall(r"^:name: (err-[\w-]+)$", cell.source, re.M):
+                    assert label not in found, f"{label} stands twice"
+                    found[label] = name, i
+    return found
+
+
+def test_every_erratum_is_proved_by_the_next_cell():
+    unproved = []
+    for label, (name, i) in errata().items():
+        following = [cell for cell in NOTEBOOKS[name].cells[i + 1 :] if cell.cell_type == "code"]
+        if not following or "assert" not in following[0].source:
+            unproved.append((label, name))
+    assert not unproved
+
+
+def test_the_list_of_errata_is_complete():
+    listed = re.findall(r"<(err-[\w-]+)>", text(NOTEBOOKS["errata.ipynb"]))
+    assert sorted(set(listed)) == sorted(errata())
+    assert len(errata()) >= 25
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_is_whole(name):
+    notebook = CHAPTERS[name]
+    words = text(notebook)
+    exercises = re.findall(r"```\{exercise\}.*\n:label: (\S+)", words)
+    solutions = re.findall(r"\{solution-start\} (\S+)\n:class: dropdown", words)
+    assert len(exercises) >= 3
+    assert exercises == solutions
+    assert words.count("{solution-end}") == len(exercises)
+    assert "\n## Summary\n" in words
+    sources = "\n".join(cell.source for cell in code(notebook))
+    assert sources.count("assert ") >= 3
+    assert "show_source(" in sources
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_outputs_are_stored_and_described(name):
+    for cell in code(NOTEBOOKS[name]):
+        assert cell.execution_count is not None, cell.source
+        tags = cell.metadata.get("tags", [])
+        assert not {"nbval-skip", "skip-execution", "raises-exception"} & set(tags)
+        if "nbval-ignore-output" in tags:
+            assert cell.source.startswith("# nbval:"), "say why the output is not compared"
+            assert "scrubber(" in cell.source
+        for output in cell.outputs:
+            assert output.output_type != "error"
+            if "image/png" in output.get("data", {}):
+                assert cell.metadata.get("mystnb", {}).get("image", {}).get("alt"), cell.source
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_metadata_is_minimal(name):
+    notebook = NOTEBOOKS[name]
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    for cell in notebook.cells:
+        assert set(cell.metadata) <= {"tags", "mystnb"}
+    raw = (BOOK / name).read_text()
+    assert not re.search(r"/(home|root|tmp|Users|work)/\w", raw)
+    assert not re.search(r"0x[0-9a-f]{8,}", raw)
