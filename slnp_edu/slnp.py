@@ -69,7 +69,7 @@ class SLNP(LinearProjection):
         S, in the order of the training rows, not symmetrised. A row sums to 1; the row of a
         sample that is alone in its class is empty.
     gamma_ : array of shape (N,)
-    objective_ : array of shape (n_iter_,)
+    objective_ : array of shape (rounds,)
         J (19) after each round.
     eigenvalues_ : array of shape (d,)
         Of the last W-step, ascending.
