@@ -177,8 +177,7 @@ def prepare_coil100(path: Path, objects: Iterable[int] = range(1, 101)) -> Array
     """
     views = {}
     for name, raw in _members(path, COIL_NAME):
-        grey = _decode(name, raw, "PNG", "RGB", (128, 128)) @ [0.299, 0.587, 0.114]  # ITU-R 601
-        views[name] = block_means(grey, 4)
+        views[name] = block_means(_decode(name, raw, "PNG", "RGB", (128, 128)), 4)
     pairs = [(number, angle) for number in sorted(objects) for angle in range(0, 360, 5)]
     names = [f"obj{number}__{angle}.png" for number, angle in pairs]
     if missing := [name for name in names if name not in views]:
@@ -228,9 +227,9 @@ def _zip_files(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, byte
                 if pattern.fullmatch(name):
                     with archive.open(entry) as file:
                         yield name, file.read(MAX_MEMBER + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
-        if isinstance(error, ArchiveError):
-            raise
+    except ArchiveError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise ArchiveError(f"{path.name} is damaged or not a zip archive ({error}).") from error
 
 
@@ -255,11 +254,15 @@ def _check_entries(archive: str, entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _decode(name: str, raw: bytes, kind: str, mode: str, size: tuple[int, int]) -> np.ndarray:
-    """Decode one image file of the given Pillow format, mode and (width, height)."""
+    """Decode one image file of the given Pillow format, mode and (width, height) to grey values.
+
+    Pillow's mode "F" holds grey values that are not rounded; it makes them from colours by
+    ITU-R 601: 0.299 red + 0.587 green + 0.114 blue.
+    """
     try:
         with Image.open(io.BytesIO(raw), formats=[kind]) as image:
             found = image.mode, image.size
-            pixels = np.asarray(image) if found == (mode, size) else None
+            pixels = np.asarray(image.convert("F")) if found == (mode, size) else None
     except Exception as error:  # Pillow raises many kinds on a broken file
         raise ArchiveError(f"{name} is not a readable {kind} image.") from error
     if pixels is None:
@@ -287,6 +290,7 @@ class _Limited:
 
 
 def _download(url: str, path: Path, timeout: float) -> None:
-    with open(path, "wb") as file, tqdm(unit="B", unit_scale=True, ncols=79) as bar:
+    # pooch replaces the total of 1, without which the bar would count as false
+    with open(path, "wb") as file, tqdm(total=1, unit="B", unit_scale=True, ncols=79) as bar:
         get: Any = pooch.HTTPDownloader(progressbar=bar, chunk_size=2**16, timeout=timeout)
         get(url, _Limited(file), None)

@@ -41,7 +41,8 @@ def yale_members(faces: dict[str, np.ndarray]) -> dict[str, bytes]:
 
 def coil_members(views: dict[tuple[int, int], np.ndarray]) -> dict[str, bytes]:
     """Turn {(object, angle): (32, 32) image} into the members of coil-100.zip."""
-    files = {id(view): png(np.repeat(enlarge(view)[..., None], 3, -1)) for view in views.values()}
+    unique = {id(view): view for view in views.values()}
+    files = {key: png(np.repeat(enlarge(v)[..., None], 3, -1)) for key, v in unique.items()}
     return {f"coil-100/obj{o}__{a}.png": files[id(view)] for (o, a), view in views.items()}
 
 
@@ -70,10 +71,10 @@ def full_yale() -> tuple[np.ndarray, dict[str, bytes]]:
     return images, yale_members(dict(zip(names, images, strict=True)))
 
 
-def full_coil() -> tuple[np.ndarray, dict[str, bytes]]:
-    """Random pixels for 100 objects, each the same at 72 angles, and the members."""
-    images = list(random_images(100, 32, 32))
-    views = {(o + 1, a): images[o] for o in range(100) for a in range(0, 360, 5)}
+def coil(n_objects: int = 100) -> tuple[np.ndarray, dict[str, bytes]]:
+    """Random pixels for the objects, each the same at 72 angles, and the members."""
+    images = list(random_images(n_objects, 32, 32))
+    views = {(o + 1, a): images[o] for o in range(n_objects) for a in range(0, 360, 5)}
     return np.repeat(images, 72, axis=0), coil_members(views)
 
 
