@@ -16,7 +16,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -69,6 +69,9 @@ def fetch(
 ) -> Path:
     """Download COIL-100 and prepare it. Stopped at any moment, it can simply be run again.
 
+    No checksum of the official file is known to us, so what arrives is checked as an archive is:
+    all objects, all angles, images of the right size.
+
     Parameters
     ----------
     name : {"coil100"}
@@ -117,10 +120,11 @@ def work_folder(folder: str | Path | None = None) -> Iterator[Path]:
     """
     home = Path(folder or pooch.os_cache("slnp_edu"))
     home.mkdir(parents=True, exist_ok=True)
-    for old in home.glob(".partial-*"):
-        times = [p.stat().st_mtime for p in (old, *old.glob("*")) if p.exists()]
-        if max(times, default=0) < time.time() - STALE:
-            shutil.rmtree(old, ignore_errors=True)
+    for other in home.glob(".partial-*"):
+        with suppress(OSError):  # its owner may be removing it right now
+            changed = max(path.stat().st_mtime for path in (other, *other.iterdir()))
+            if changed < time.time() - STALE:
+                shutil.rmtree(other)
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=home) as work:
         yield Path(work)
 

@@ -8,12 +8,14 @@ import sys
 import time
 import tracemalloc
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from official import (
     LIGHTS,
     RIPPLE,
+    SUBJECTS,
     coil_members,
     enlarge,
     full_yale,
@@ -132,6 +134,30 @@ def test_import_of_the_real_faces_gives_the_reference_file(tmp_path):
         assert array.dtype == arrays[key].dtype
     verdict = compare_with_reference("yale_b", path)
     assert verdict in ("matches the reference", "same images as the reference, in another file")
+
+
+@pytest.fixture
+def ready(monkeypatch):
+    """Skip the reading of an archive: it would give these arrays."""
+    names = sorted(yale_names(SUBJECTS))[18:]
+    subject = np.array([int(name[5:7]) for name in names])
+    arrays = {
+        "images": random_images(2414, 48, 42),
+        "subject": subject,
+        "filename": np.array(names),
+    }
+    monkeypatch.setattr(archives, "prepare_yale_b", lambda path: arrays)
+
+
+def test_a_file_that_no_loader_reads_is_pointed_out(tmp_path, ready, monkeypatch, capsys):
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
+    monkeypatch.delenv("SLNP_EDU_DATA", raising=False)
+    command = ["data", "add", "yale_b", "CroppedYale.zip"]
+    assert main([*command, "--into", str(tmp_path / "other")]) == 0
+    assert "Note: load_yale_b does not read this file: it finds none." in capsys.readouterr().out
+    assert main(command) == 0
+    assert "Note" not in capsys.readouterr().out
+    assert list(listing(tmp_path / "cache")) == [SETS["yale_b"].file]
 
 
 def link(name, target):
@@ -331,12 +357,12 @@ def test_write_that_the_system_stops_half_way(tmp_path):
     assert listing(tmp_path) == {}
 
 
-def test_full_disk_on_the_command_line(tmp_path, cropped_yale, monkeypatch, capsys):
+def test_full_disk_on_the_command_line(tmp_path, ready, monkeypatch, capsys):
     def no_space(*args, **kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", no_space)
-    assert main(["data", "add", "yale_b", str(cropped_yale[1]), "--into", str(tmp_path)]) == 2
+    assert main(["data", "add", "yale_b", "a.zip", "--into", str(tmp_path)]) == 2
     assert capsys.readouterr().err == "No space left on device\n"
     assert listing(tmp_path) == {}
 
@@ -367,7 +393,7 @@ def test_two_processes_at_once_both_end_well(tmp_path, cropped_yale):
     while any(run.poll() is None for run in runs):
         if prepared.exists():  # whoever looks finds a complete file at any moment
             read_prepared(prepared, SETS["yale_b"])
-        time.sleep(0.002)
+        time.sleep(0.05)
     for run in runs:
         _, errors = run.communicate()
         assert (run.returncode, errors) == (0, "")
@@ -380,3 +406,12 @@ def test_the_test_images_keep_their_means():
     assert RIPPLE.sum() == 0
     image = np.array([[10, 245]], np.uint8)
     assert enlarge(image).reshape(4, 2, 4).mean(axis=(0, 2)).tolist() == [10, 245]
+
+
+def test_many_writers_do_not_disturb_each_other(tmp_path):
+    """Work folders come and go all the time; nobody trips over another's."""
+    arrays = {"images": random_images(2, 4, 4)}
+    with ThreadPoolExecutor(8) as pool:
+        runs = [pool.submit(install, f"{i % 3}.npz", arrays, tmp_path) for i in range(400)]
+    assert {run.result().name for run in runs} == {"0.npz", "1.npz", "2.npz"}
+    assert sorted(listing(tmp_path)) == ["0.npz", "1.npz", "2.npz"]

@@ -309,6 +309,24 @@ def test_damaged_prepared_files(folders, damage, capsys):
     assert "a pickle was run" not in capsys.readouterr().out
 
 
+def test_any_damage_to_a_prepared_file_is_an_archive_error(tmp_path):
+    spec = replace(SETS["coil100"], shape=(20, 32, 32), n_classes=4)
+    index = np.arange(20)
+    good = save({"images": random_images(20, 32, 32), "object": index % 4, "angle": index})
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(500):
+        raw = bytearray(good)
+        heads = [i for i in range(len(raw)) if raw.startswith((b"PK", b"\x93NUMPY"), i)]
+        for at in rng.choice(heads, 3) + rng.integers(100, size=3):
+            raw[min(at, len(raw) - 1)] = rng.integers(256)
+        (tmp_path / "a.npz").write_bytes(raw)
+        try:
+            datasets.read_prepared(tmp_path / "a.npz", spec)
+        except ArchiveError:
+            refused += 1
+    assert refused > 250
+
+
 def test_command_line_list(folders, monkeypatch, capsys):
     arrays = yale_arrays()
     np.savez(folders[1] / SETS["yale_b"].file, **arrays)
@@ -373,6 +391,7 @@ def test_image_grid_puts_every_image_in_its_place():
 
 def test_toy_points_are_those_of_figure_1():
     bunch = make_toy()
+    check_bunch(bunch, (3, 1, 2), 2)
     a, b, c = bunch.data
     assert np.linalg.norm(a - b) < np.linalg.norm(a - c)
     assert abs(a[1] - c[1]) < abs(a[1] - b[1])
