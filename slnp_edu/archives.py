@@ -24,7 +24,6 @@ import numpy as np
 import pooch
 from PIL import Image
 from tqdm import tqdm
-from urllib3.exceptions import HTTPError
 
 from slnp_edu.datasets import SETS, YALE_NAME, ArchiveError, Arrays, block_means, check_prepared
 
@@ -93,7 +92,7 @@ def fetch(
         archive = work / "coil-100.zip"
         try:
             _download(url, archive, timeout)
-        except (OSError, ValueError, HTTPError) as error:
+        except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise DownloadError(
                 f"The download from {url} failed ({reason}); nothing was changed, try again."
