@@ -276,7 +276,7 @@ def load_yale_b(source: str = "standin", *, return_X_y: bool = False) -> Any:
             terms=_STANDIN_TERMS,
             pixels="rendered at 48 x 42 with 256 grey values (see slnp_edu.standins).",
         )
-        facts = {"azimuth": faces.azimuth, "elevation": faces.elevation}
+        facts = {"azimuth": np.array(faces.azimuth), "elevation": np.array(faces.elevation)}
         facts |= {"checksum": _sha256(faces.images), "checksum_of": "the images as uint8"}
         return _bunch(faces.images, faces.subject, names, source, descr, return_X_y, **facts)
     arrays, facts = _load_real("yale_b")
@@ -319,7 +319,7 @@ def load_coil100(source: str = "standin", *, size: int = 16, return_X_y: bool = 
             terms=_STANDIN_TERMS,
             pixels=f"rendered at {size} x {size} with 256 grey values (see slnp_edu.standins).",
         )
-        facts = {"angle": solids.angle, "checksum": _sha256(solids.images)}
+        facts = {"angle": np.array(solids.angle), "checksum": _sha256(solids.images)}
         facts["checksum_of"] = "the images as uint8"
         return _bunch(solids.images, solids.object, names, source, descr, return_X_y, **facts)
     arrays, facts = _load_real("coil100")
