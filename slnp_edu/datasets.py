@@ -276,8 +276,9 @@ def load_yale_b(source: str = "standin", *, return_X_y: bool = False) -> Any:
             terms=_STANDIN_TERMS,
             pixels="rendered at 48 x 42 with 256 grey values (see slnp_edu.standins).",
         )
-        facts = {"azimuth": np.array(faces.azimuth), "elevation": np.array(faces.elevation)}
-        facts |= {"checksum": _sha256(faces.images), "checksum_of": "the images as uint8"}
+        facts: dict[str, Any] = {"checksum": _sha256(faces.images)}
+        facts["checksum_of"] = "the images as uint8"
+        facts |= {"azimuth": np.array(faces.azimuth), "elevation": np.array(faces.elevation)}
         return _bunch(faces.images, faces.subject, names, source, descr, return_X_y, **facts)
     arrays, facts = _load_real("yale_b")
     angles = np.array([_light(file) for file in arrays["filename"]])
