@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test lint execute bench requirements clean
+.PHONY: help setup book test lint execute reproduce verify lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -24,7 +24,7 @@ $(READY): requirements.txt pyproject.toml
 	@touch $@
 
 book: $(READY)  ## build the book into _build/html; any warning is an error
-	$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet .
+	$(BIN)/jupyter-book build --all --warningiserror --nitpick --keep-going --quiet .
 	@echo "The book: _build/html/index.html"
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
@@ -37,6 +37,15 @@ lint: $(READY)  ## ruff (notebooks included) and mypy
 
 execute: $(READY)  ## run the chapters and store their outputs (all, or one: make execute CHAPTER=04)
 	$(BIN)/python tools/execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
+
+reproduce: $(READY)  ## run the paper's experiments on the real data and write the records (about 10 minutes)
+	$(BIN)/python -m slnp_edu reproduce
+
+verify: $(READY)  ## run a random sample of the experiments again and compare with the records (ALL=1: every one)
+	$(BIN)/python -m slnp_edu verify $(if $(ALL),--all)
+
+lab: $(READY)  ## open JupyterLab on the chapters
+	$(BIN)/jupyter lab book
 
 bench: $(READY)  ## time SLNP beside scikit-learn's LDA and NCA, with peak memory
 	$(BIN)/python benchmarks/bench.py

@@ -1,12 +1,10 @@
-"""The command line: ``python -m slnp_edu data ...``."""
+"""The command line: ``python -m slnp_edu data | reproduce | verify ...``."""
 
 import argparse
 import sys
 from pathlib import Path
 
-import numpy as np
-
-from slnp_edu import archives, datasets
+from slnp_edu import archives, datasets, experiments, records
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -14,13 +12,13 @@ def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         args.run(args)
-    except (datasets.ArchiveError, OSError) as error:
+    except (datasets.ArchiveError, records.RecordError, OSError) as error:
         what = getattr(error, "strerror", None)
         where = getattr(error, "filename", None)
         print(f"{what}: {where}" if what and where else what or error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("Stopped; the data folder is as it was.", file=sys.stderr)
+        print("Stopped.", file=sys.stderr)
         return 130
     return 0
 
@@ -28,7 +26,7 @@ def main(argv: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m slnp_edu", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
-    data = commands.add_parser("data", help="list, add, fetch or picture the real data sets")
+    data = commands.add_parser("data", help="list, add or fetch the real data sets")
     data.set_defaults(run=_list)
     actions = data.add_subparsers(metavar="action")
 
@@ -44,9 +42,17 @@ def _parser() -> argparse.ArgumentParser:
     for action in (add, fetch):
         action.add_argument("--into", metavar="FOLDER", help="instead of the user's cache folder")
 
-    pictures = actions.add_parser("pictures", help="draw a contact sheet of each real set")
-    pictures.add_argument("folder", type=Path)
-    pictures.set_defaults(run=_pictures)
+    reproduce = commands.add_parser("reproduce", help="run every experiment and write its record")
+    reproduce.add_argument("--splits", type=int, default=experiments.SPLITS)
+    reproduce.set_defaults(run=_reproduce)
+    verify = commands.add_parser("verify", help="run experiments again and compare with the record")
+    verify.add_argument("--all", action="store_true", help="every unit, not a random sample")
+    verify.add_argument("--sample", type=int, default=6, help="units per data set")
+    verify.set_defaults(run=_verify)
+    for command in (reproduce, verify):
+        command.add_argument("names", nargs="*", metavar="yale_b|coil100|mnist")
+        command.add_argument("--jobs", type=int, default=2, help="processes")
+        command.add_argument("--results", type=Path, default=records.RESULTS, metavar="FOLDER")
     return parser
 
 
@@ -79,30 +85,33 @@ def _report(name: str, path: Path) -> None:
         print(f"  Note: load_{name} does not read this file: it finds {found or 'none'}.")
 
 
-def _pictures(args: argparse.Namespace) -> None:
-    from matplotlib.figure import Figure
+def _named(args: argparse.Namespace) -> list[str]:
+    for name in args.names:
+        if name not in experiments.LOADERS:
+            raise datasets.ArchiveError(
+                f"There is no set called {name}; choose from {', '.join(experiments.LOADERS)}."
+            )
+    return args.names or list(experiments.LOADERS)
 
-    from slnp_edu.plots import image_grid
 
-    loaders = {
-        "yale_b": lambda: datasets.load_yale_b("real"),
-        "coil100": lambda: datasets.load_coil100("real", size=32),
-    }
-    here = [name for name in loaders if datasets.find(datasets.SETS[name].file)]
-    if not here:
-        raise datasets.DatasetNotFoundError("No real set is here, so there is no picture.")
-    args.folder.mkdir(parents=True, exist_ok=True)
-    for name in here:
-        bunch = loaders[name]()
-        classes = np.linspace(0, bunch.target.max(), 6).astype(int)
-        members = [np.flatnonzero(bunch.target == c) for c in classes]
-        shown = np.concatenate([m[np.linspace(0, len(m) - 1, 12).astype(int)] for m in members])
-        height, width = bunch.image_shape
-        figure = Figure(figsize=(8, 8 * (6 * height + 10) / (12 * width + 22)))
-        image_grid(bunch.images[shown], columns=12, ax=figure.add_axes((0, 0, 1, 1)))
-        path = args.folder / f"{name}_real.png"
-        figure.savefig(path, dpi=100, metadata={"Software": None})
-        print(path)
+def _reproduce(args: argparse.Namespace) -> None:
+    for name in _named(args):
+        print(records.reproduce(name, splits=args.splits, n_jobs=args.jobs, folder=args.results))
+
+
+def _verify(args: argparse.Namespace) -> None:
+    differences = []
+    for name in _named(args):
+        sample = None if args.all else args.sample
+        report = records.verify(name, sample=sample, n_jobs=args.jobs, folder=args.results)
+        print(
+            f"{name}: {report['units']} units run again, {report['numbers']} numbers compared, "
+            f"{report['equal']} equal to the last digit, {len(report['differences'])} too far off"
+        )
+        differences += report["differences"]
+    print(*differences[:20], sep="\n", end="\n" if differences else "")
+    if differences:
+        raise records.RecordError(f"{len(differences)} numbers do not agree with the records.")
 
 
 if __name__ == "__main__":

@@ -290,7 +290,9 @@ def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_ar
 
 
 def link(j: Any, k: Any, N: int) -> csr_array:
-    """Symmetric 0/1 graph of N samples in which j[i] and k[i] are linked for each i."""
+    """Symmetric 0/1 graph of N samples that links j[i] with k[i] for each i.
+
+    No pair may stand twice in the same order.
+    """
     graph = csr_array((np.ones(len(j)), (j, k)), shape=(N, N))
-    graph.data[:] = 1.0  # a pair named twice is linked once
     return graph.maximum(graph.T)

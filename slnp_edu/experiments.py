@@ -41,8 +41,8 @@ def units(dataset: str, splits: int = SPLITS) -> dict[str, Unit]:
     K = paper.DATASETS[dataset]["K"]
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
         for seed in range(splits):
-            setting = {"N_i": N_i, "K": K, "seed": seed, **dimensions}
-            found[f"table/{N_i:02}/{seed:02}"] = partial(table, **setting)
+            column = {"N_i": N_i, "D_PCA": dimensions["D_PCA"], "d": dimensions["d"], "K": K}
+            found[f"table/{N_i:02}/{seed:02}"] = partial(table, column=column, seed=seed)
     if dataset == "yale_b":
         for K in (paper.FIGURES[4]["K"], paper.FIGURES[5]["K"]):
             for seed in range(min(splits, FIG4_SPLITS)):
@@ -58,9 +58,10 @@ def units(dataset: str, splits: int = SPLITS) -> dict[str, Unit]:
     return found
 
 
-def table(X: Array, y: NDArray[Any], **setting: int) -> dict[str, Any]:
+def table(X: Array, y: NDArray[Any], column: dict[str, int], seed: int) -> dict[str, Any]:
     """One split of one column of Table II, IV or VI: the rate of every method in every basis."""
-    return dict(evaluate(X, y, **setting))
+    N_i, D_PCA, d, K = (column[name] for name in ("N_i", "D_PCA", "d", "K"))
+    return dict(evaluate(X, y, N_i=N_i, D_PCA=D_PCA, d=d, K=K, seed=seed))
 
 
 def convergence(X: Array, y: NDArray[Any], K: int, seed: int) -> dict[str, Any]:

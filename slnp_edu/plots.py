@@ -1,12 +1,20 @@
-"""Figures that the book draws more than once."""
+"""Figures that the book draws more than once: from real images and from stand-ins."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from slnp_edu.datasets import load_coil100
+from slnp_edu.display import use_style
 
 
 def image_grid(
-    images: np.ndarray,
+    images: NDArray[Any],
     *,
     columns: int = 10,
     gap: int = 2,
@@ -42,8 +50,6 @@ def image_grid(
         top, left = down * (i // columns), across * (i % columns)
         canvas[top : top + height, left : left + width] = image
     if ax is None:
-        import matplotlib.pyplot as plt
-
         ax = plt.subplots(figsize=(8, 8 * canvas.shape[0] / canvas.shape[1]))[1]
     ax.imshow(canvas, cmap="gray", vmin=0, vmax=max(images.max(), 1e-12), interpolation="nearest")
     ax.set_xticks([])
@@ -51,3 +57,113 @@ def image_grid(
     ax.tick_params(length=0)
     ax.set_frame_on(False)
     return ax
+
+
+def contact_sheet(bunch: Any, classes: int = 6, columns: int = 12) -> Figure:
+    """Figs. 3, 10 and 11: a few classes of a data set, one a row, evenly picked."""
+    chosen = np.linspace(0, bunch.target.max(), classes).astype(int)
+    members = [np.flatnonzero(bunch.target == c) for c in chosen]
+    shown = np.concatenate([m[np.linspace(0, len(m) - 1, columns).astype(int)] for m in members])
+    height, width = bunch.image_shape
+    shape = (classes * (height + 2) - 2) / (columns * (width + 2) - 2)
+    figure = plt.figure(figsize=(8, 8 * shape))
+    image_grid(bunch.images[shown], columns=columns, ax=figure.add_axes((0, 0, 1, 1)))
+    return figure
+
+
+def similarities_per_round(
+    images: NDArray[Any], similarities: NDArray[Any], start: float
+) -> Figure:
+    """Fig. 5: how the similarities of one face to the others of its class change.
+
+    Parameters
+    ----------
+    images : array of shape (1 + n, height, width)
+        The reference first, then the others.
+    similarities : array of shape (rounds, n)
+    start : float
+        The similarity before the first round.
+    """
+    similarities = np.asarray(similarities)
+    rounds, n = similarities.shape
+    figure, (top, axis) = plt.subplots(2, 1, figsize=(7.5, 4.6), height_ratios=[1, 2.4])
+    image_grid(images, columns=n + 1, ax=top)
+    top.set_title("the reference, then faces 2 to " + str(n + 1))
+    curves = np.vstack([np.full(n, start), similarities])
+    order = np.argsort(-curves[-1])
+    for rank, k in enumerate(order):
+        shade = plt.get_cmap("viridis")(0.9 * rank / max(n - 1, 1))
+        axis.plot(curves[:, k], "-o", ms=3, color=shade)
+        axis.annotate(str(k + 2), (rounds, curves[-1, k]), (4, -3), textcoords="offset points")
+    axis.set(xlabel="round", ylabel="similarity to the reference", xticks=range(0, rounds + 1, 2))
+    figure.tight_layout()
+    return figure
+
+
+def similarity_order(
+    images: NDArray[Any], learned: Sequence[float], lpp: Sequence[float]
+) -> Figure:
+    """Fig. 6: the faces of a class in descending similarity to the first, learned and LPP's.
+
+    Parameters
+    ----------
+    images : array of shape (1 + n, height, width)
+        The reference first.
+    learned, lpp : n similarities each
+    """
+    images = np.asarray(images)
+    n, width = len(images) - 1, images.shape[2]
+    figure, axes = plt.subplots(2, 1, figsize=(7.5, 3.6))
+    for axis, title, values in (
+        (axes[0], "SLNP, after the last round", learned),
+        (axes[1], "LPP (13), in the original space", lpp),
+    ):
+        order = np.argsort(-np.asarray(values), kind="stable")
+        image_grid(images[np.concatenate([[0], order + 1])], columns=n + 1, ax=axis)
+        labels = ["reference", *(f"{k + 2}: {values[k]:.3f}" for k in order)]
+        axis.set_xticks(width / 2 + (width + 2) * np.arange(n + 1), labels, fontsize="x-small")
+        axis.set_title(title)
+    figure.tight_layout()
+    return figure
+
+
+def gamma_of_classes(images: Sequence[NDArray[Any]], labels: list[str]) -> Figure:
+    """Fig. 7: training images of a few classes, one class a row, with its average gamma (58)."""
+    n, (height, width) = len(images[0]), images[0].shape[1:]
+    shape = len(images) * (height + 2) / (n * (width + 2))
+    figure, axis = plt.subplots(figsize=(7.5, 7.5 * shape))
+    image_grid(np.concatenate(images), columns=n, row_labels=labels, ax=axis)
+    figure.tight_layout()
+    return figure
+
+
+def draw_real_figures(dataset: str, data: Any, record: dict[str, Any], folder: Path) -> list[Path]:
+    """Draw the figures that show real images, from the data and its record, as PNG files."""
+    use_style()
+    drawn = {
+        "yale_b": lambda: {"fig03": contact_sheet(data), **_fig_5_to_7(data, record)},
+        "coil100": lambda: {"fig10": contact_sheet(load_coil100("real", size=32))},
+        "mnist": lambda: {"fig11": contact_sheet(data, classes=10)},
+    }[dataset]()
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, figure in drawn.items():
+        paths.append(folder / f"{name}.png")
+        figure.savefig(paths[-1], dpi=100, metadata={"Software": None})
+        plt.close(figure)
+    return paths
+
+
+def _fig_5_to_7(data: Any, record: dict[str, Any]) -> dict[str, Figure]:
+    unit = record["units"]["fig5-7/00"]
+    faces = data.images[unit["rows"]]
+    gamma = np.array(unit["gamma"])
+    chosen = np.argsort(gamma)[[-1, len(gamma) // 2, 0]]  # largest, middle, least
+    return {
+        "fig05": similarities_per_round(faces, unit["similarities"], 1 / len(faces)),
+        "fig06": similarity_order(faces, unit["similarities"][-1], unit["lpp"]),
+        "fig07": gamma_of_classes(
+            [data.images[unit["training_rows"][c]] for c in chosen],
+            [f"class {c + 1}\ngamma {gamma[c]:.2f}" for c in chosen],
+        ),
+    }

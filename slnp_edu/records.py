@@ -5,6 +5,7 @@
 it was. `verify` runs units again and compares every number with the record.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -19,11 +20,16 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from slnp_edu import experiments
+from slnp_edu.plots import draw_real_figures
 
 RESULTS = Path(__file__).parent.parent / "book" / "results"
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 RATE_TOLERANCE = 0.1  # per cent: the images that another BLAS may flip
 OTHER_TOLERANCE = 1e-6  # relative, for J, similarities and gamma
+
+
+class RecordError(ValueError):
+    """A record does not hold; the message says so in one sentence."""
 
 
 def load(dataset: str, folder: Path = RESULTS) -> dict[str, Any]:
@@ -46,7 +52,10 @@ def rates(record: dict[str, Any], N_i: int) -> dict[str, dict[str, np.ndarray]]:
 
 
 def reproduce(dataset: str, *, splits: int, n_jobs: int, folder: Path = RESULTS) -> Path:
-    """Run every unit that is not done yet, then write the record. Shows a progress bar."""
+    """Run every unit that is not done yet, then write the record and the pictures of real images.
+
+    Shows a progress bar and an estimate of what is left.
+    """
     data = experiments.LOADERS[dataset]()
     head = _head(dataset, data, splits)
     partial = folder / ".partial" / dataset
@@ -64,6 +73,9 @@ def reproduce(dataset: str, *, splits: int, n_jobs: int, folder: Path = RESULTS)
     record = folder / f"{dataset}.json"
     _write(record, {**head, "units": done})
     shutil.rmtree(partial)
+    with contextlib.suppress(OSError):
+        partial.parent.rmdir()  # unless another data set is still under way
+    draw_real_figures(dataset, data, load(dataset, folder), folder.parent / "figures")
     return record
 
 

@@ -15,7 +15,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from official import SUBJECTS, random_images, yale_names
-from PIL import Image
 
 from slnp_edu import datasets
 from slnp_edu.__main__ import main
@@ -358,19 +357,6 @@ def test_command_line_errors_are_one_sentence(tmp_path):
 
 
 # Pictures
-
-
-def test_pictures_of_the_real_sets(folders, tmp_path, capsys):
-    assert main(["data", "pictures", str(tmp_path / "pictures")]) == 2
-    assert "no picture" in capsys.readouterr().err
-    np.savez(folders[0] / SETS["yale_b"].file, **yale_arrays())
-    np.savez(folders[0] / SETS["coil100"].file, **coil_arrays())
-    assert main(["data", "pictures", str(tmp_path / "pictures")]) == 0
-    for name, lowest in [("yale_b_real.png", 440), ("coil100_real.png", 390)]:
-        picture = np.asarray(Image.open(tmp_path / "pictures" / name).convert("L"))
-        assert lowest < picture.shape[0] < lowest + 30
-        assert picture.shape[1] == 800
-        assert 100 < picture.mean() < 160  # random pixels, a little white between the images
 
 
 def test_image_grid_puts_every_image_in_its_place():

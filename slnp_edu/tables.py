@@ -1,0 +1,75 @@
+"""Tables II, IV and VI once more: our rates with their uncertainty, beside the paper's."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from IPython.display import Markdown
+from scipy.stats import t
+
+from slnp_edu import paper
+
+#: N_i -> method -> basis -> rates in per cent, one per split
+Columns = Mapping[int, Mapping[str, Mapping[str, Sequence[float]]]]
+
+
+class Summary(NamedTuple):
+    """Mean of the splits, with two half-widths at 95 %: of the mean, and of one more split."""
+
+    mean: float
+    interval: float
+    one_split: float
+
+
+def summarise(rates: Sequence[float]) -> Summary:
+    """Mean, 95 % interval of the mean, and where 95 % of further splits would fall (Student's t).
+
+    Examples
+    --------
+    >>> [round(float(value), 2) for value in summarise([80.0, 82.0, 84.0])]
+    [82.0, 4.97, 9.94]
+    """
+    n = len(rates)
+    quantile, spread = t.ppf(0.975, n - 1), np.std(rates, ddof=1)
+    return Summary(
+        float(np.mean(rates)),
+        float(quantile * spread / np.sqrt(n)),
+        float(quantile * spread * np.sqrt(1 + 1 / n)),
+    )
+
+
+def rates_table(columns: Columns, basis: str) -> Markdown:
+    """Every method's mean rate and the 95 % interval of that mean, per N_i."""
+    rows = []
+    for method in next(iter(columns.values())):
+        if basis in next(iter(columns.values()))[method]:
+            found = [summarise(columns[N_i][method][basis]) for N_i in columns]
+            rows.append([method, *(f"{s.mean:.1f} ± {s.interval:.1f}" for s in found)])
+    return _markdown([f"{basis} basis, N_i =", *map(str, columns)], rows)
+
+
+def against_paper(columns: Columns, dataset: str, basis: str) -> Markdown:
+    """The paper's rate, and by how much it is above ours; "out" where splits do not explain it.
+
+    "in" means that the paper's figure lies where 95 % of further single splits would fall.
+    """
+    rows = []
+    for method in paper.METHODS:
+        cells = []
+        for N_i in columns:
+            printed, ours = paper.rate(dataset, method, N_i), columns[N_i][method][basis]
+            verdict = "in" if explained(printed, ours) else "**out**"
+            cells.append(f"{printed:.2f} ({printed - np.mean(ours):+.1f}, {verdict})")
+        rows.append([method, *cells])
+    return _markdown(["paper (paper - ours), N_i =", *map(str, columns)], rows)
+
+
+def explained(printed: float, ours: Sequence[float]) -> bool:
+    """Does the paper's figure lie where 95 % of further single splits would fall?"""
+    summary = summarise(ours)
+    return abs(printed - summary.mean) <= summary.one_split
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    return Markdown("\n".join("| " + " | ".join(line) + " |" for line in lines))
