@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{what}: {where}" if what and where else what or error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        print("Stopped; nothing is half-written.", file=sys.stderr)
         return 130
     return 0
 

@@ -25,6 +25,7 @@ import pooch
 from PIL import Image
 from tqdm import tqdm
 
+from slnp_edu import datasets
 from slnp_edu.datasets import SETS, YALE_NAME, ArchiveError, Arrays, block_means, check_prepared
 
 COIL_URL = "http://www.cs.columbia.edu/CAVE/databases/SLAM_coil-20_coil-100/coil-100/coil-100.zip"
@@ -117,7 +118,7 @@ def work_folder(folder: str | Path | None = None) -> Iterator[Path]:
     A killed process cannot remove its own, so those that nobody has written to for an hour are
     removed first. A running download is safe: it writes at least once in every timeout.
     """
-    home = Path(folder or pooch.os_cache("slnp_edu"))
+    home = Path(folder or datasets.cache_folder())
     home.mkdir(parents=True, exist_ok=True)
     for other in home.glob(".partial-*"):
         with suppress(OSError):  # its owner may be removing it right now

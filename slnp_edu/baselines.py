@@ -25,7 +25,8 @@ class LPP(GraphEmbedding):
     Makes ``w'X'LXw`` small against ``w'X'DXw``: neighbours in the original space stay close.
 
     Conventions. Two samples are linked if either is among the K nearest of the other; with
-    ``n_neighbors=None`` all are, as (13) is printed. The paper does not say how t is chosen.
+    ``n_neighbors=None`` all are, as (13) is printed. No sample is linked with itself. The paper
+    does not say how t is chosen.
 
     Parameters
     ----------

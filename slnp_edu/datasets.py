@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pooch
+from platformdirs import user_cache_path
 from sklearn.utils import Bunch, check_random_state
 
 Arrays = dict[str, np.ndarray]
@@ -123,10 +123,15 @@ Reference: Fig. 1 of the paper that this book reproduces.
 _STANDIN_TERMS = "made by this module, free to use like the rest of it (MIT)."
 
 
+def cache_folder() -> Path:
+    """Return the user's cache folder for this module, where imported sets are kept."""
+    return user_cache_path("slnp_edu")
+
+
 def data_folders() -> list[Path]:
     """Return the folders that are searched for real data, in order."""
     named = os.environ.get("SLNP_EDU_DATA")
-    return ([Path(named).expanduser()] if named else []) + [Path(pooch.os_cache("slnp_edu"))]
+    return ([Path(named).expanduser()] if named else []) + [cache_folder()]
 
 
 def find(file: str) -> Path | None:

@@ -150,7 +150,7 @@ def ready(monkeypatch):
 
 
 def test_a_file_that_no_loader_reads_is_pointed_out(tmp_path, ready, monkeypatch, capsys):
-    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
+    monkeypatch.setattr("slnp_edu.datasets.cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("SLNP_EDU_DATA", raising=False)
     command = ["data", "add", "yale_b", "CroppedYale.zip"]
     assert main([*command, "--into", str(tmp_path / "other")]) == 0

@@ -41,7 +41,7 @@ def folders(tmp_path, monkeypatch):
     named.mkdir()
     cache.mkdir()
     monkeypatch.setenv("SLNP_EDU_DATA", str(named))
-    monkeypatch.setattr("pooch.os_cache", lambda name: cache)
+    monkeypatch.setattr("slnp_edu.datasets.cache_folder", lambda: cache)
     return named, cache
 
 

@@ -201,7 +201,7 @@ def test_stopped_by_the_keyboard(small, server, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(archives, "prepare_coil100", interrupt)
     command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url"]
     assert main([*command, f"{server.url}/good"]) == 130
-    assert "as it was" in capsys.readouterr().err
+    assert "nothing is half-written" in capsys.readouterr().err
     assert listing(tmp_path) == {}
 
 
