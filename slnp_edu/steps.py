@@ -372,8 +372,24 @@ def smallest_eigenvectors(A: Array, P: Array, n_components: int) -> tuple[Array,
 
     Returns W with ``W'BW = I``, each column's largest entry positive, and the eigenvalues.
     """
-    values, vectors = eigh(P.T @ A @ P, subset_by_index=(0, n_components - 1))
-    return fix_signs(P @ vectors), values
+    values, vectors = eigh(P.T @ A @ P)
+    vectors = break_ties(values, vectors, P, n_components)
+    return fix_signs(P @ vectors[:, :n_components]), values[:n_components]
+
+
+def break_ties(values: Array, vectors: Array, P: Array, n_components: int) -> Array:
+    """Where the n-th eigenvalue is tied with the next, take directions of more variance first.
+
+    The equations leave the choice open, and an eigenvalue routine would make it by rounding: from
+    the uniform start all directions beyond the C - 1 of LDA are tied. With ``w'Bw = 1``, a short w
+    is a direction in which B, the scatter of the data, is large.
+    """
+    tied = np.abs(values - values[n_components - 1]) < 1e-10 * np.abs(values).max()
+    if tied[n_components:].any():
+        W = P @ vectors[:, tied]
+        _, by_length = eigh(W.T @ W)
+        vectors[:, tied] = vectors[:, tied] @ by_length
+    return vectors
 
 
 def fix_signs(W: Array) -> Array:

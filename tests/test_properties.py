@@ -40,6 +40,33 @@ def test_shuffled_rows_permute_the_answer(method, seed):
         np.testing.assert_allclose(shuffled.gamma_, model.gamma_[order], rtol=1e-6)
 
 
+@given(seed=seeds, d=st.integers(3, 7))
+def test_more_directions_than_classes_are_still_determined(seed, d):
+    """From the uniform start the directions beyond C - 1 are tied; a rule must choose, not rounding."""
+    X, y, rng = sample(seed, D=8)
+    order = rng.permutation(len(X))
+    Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    model = SLNP(d, 4).fit(X, y)
+    for changed, back in ((X[order], np.eye(8)), (1e3 * X[order], np.eye(8)), (X[order] @ Q, Q)):
+        again = SLNP(d, 4).fit(changed, y[order])
+        assert twins.angle(space(model), back @ space(again)) < 1e-5
+        np.testing.assert_allclose(again.objective_, model.objective_, rtol=1e-6)
+
+
+def test_of_tied_directions_those_with_more_variance_come_first():
+    """Round 1 with d > C - 1: LDA's directions, then the largest variance left, in St's metric."""
+    X, y, _ = sample(1, N=60, D=6)
+    X = X - X.mean(axis=0)
+    W = space(SLNP(4, 4, max_iter=1).fit(X, y))
+    lda = twins.lda(X, y, 2)
+    St = X.T @ X
+    left = np.linalg.svd(lda.T @ St)[2][2:].T  # all w with lda' St w = 0: the tied directions
+    _, by_variance = twins.solve(left.T @ left, left.T @ St @ left, 2)
+    expected = np.hstack([lda, left @ twins.solve(left.T @ left, left.T @ St @ left, 2)[0]])
+    assert twins.angle(W, expected) < 1e-8
+    assert by_variance[0] < by_variance[1]
+
+
 @pytest.mark.parametrize("method", METHODS)
 @given(seed=seeds)
 def test_renamed_labels_change_nothing(method, seed):
