@@ -384,7 +384,9 @@ def break_ties(values: Array, vectors: Array, P: Array, n_components: int) -> Ar
     the uniform start all directions beyond the C - 1 of LDA are tied. With ``w'Bw = 1``, a short w
     is a direction in which B, the scatter of the data, is large.
     """
-    tied = np.abs(values - values[n_components - 1]) < 1e-10 * np.abs(values).max()
+    last = values[n_components - 1]
+    rounding = 1e-10 * np.abs(last) + 1e-13 * np.abs(values).max()
+    tied = np.abs(values - last) < rounding
     if tied[n_components:].any():
         W = P @ vectors[:, tied]
         _, by_length = eigh(W.T @ W)
