@@ -42,7 +42,7 @@ def test_shuffled_rows_permute_the_answer(method, seed):
 
 @given(seed=seeds, d=st.integers(3, 7))
 def test_more_directions_than_classes_are_still_determined(seed, d):
-    """From the uniform start the directions beyond C - 1 are tied; a rule must choose, not rounding."""
+    """From the uniform start the directions beyond C - 1 are tied: a rule must choose."""
     X, y, rng = sample(seed, D=8)
     order = rng.permutation(len(X))
     Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
