@@ -22,7 +22,7 @@ def on_axis(X, degrees):
         "message": "(3, 1) is asked for",
     },
     {
-        "why": "turns the axis the wrong way",
+        "why": "loses the sign of the cosine beyond 90 degrees",
         "grade_id": "on-axis",
         "source": """
 def on_axis(X, degrees):
@@ -30,7 +30,7 @@ def on_axis(X, degrees):
     return X @ np.abs([[np.cos(theta)], [np.sin(theta)]])
 """,
         "loses": ["test-on-axis"],
-        "message": "axes at 12.5 and 102.5 degrees",
+        "message": "the right signs on both",
     },
     {
         "why": "forgets to leave out the sample itself",
@@ -129,7 +129,7 @@ def nearest(Y, y, K):
         "message": "Its two nearest, nearest first, are not",
     },
     {
-        "why": "passes the visible test with sorted numbers instead of sorted distances",
+        "why": "takes the nearest row numbers, which passes the visible test",
         "grade_id": "nearest",
         "source": """
 def nearest(Y, y, K):

@@ -52,7 +52,7 @@ def lda_similarities(y):
         "message": "sign of the first case of (11)",
     },
     {
-        "why": "counts labels with bincount, which needs 0, 1, 2, ...",
+        "why": "a table of class sizes tuned to the visible tests",
         "grade_id": "lda",
         "source": """
 def lda_similarities(y):
@@ -171,7 +171,7 @@ def pair_matrix(S, X):
     return X.T @ (np.diag(S.sum(axis=1)) - (S + S.T) / 2) @ X
 """,
         "loses": ["test-matrix"],
-        "message": "L",
+        "message": "check the diagonal of L",
     },
     {
         "why": "puts the factor 2 into the matrix",
@@ -259,7 +259,7 @@ def lda_direction(X, y):
     return vectors[:, 0] / np.linalg.norm(vectors[:, 0])
 """,
         "loses": ["test-direction"],
-        "message": "Which eigenvalue makes the ratio (12) smallest?",
+        "message": "which eigenvalue belong to the ratio (12)?",
     },
     {
         "why": "leaves out the within-class matrix",

@@ -273,7 +273,7 @@ def drop_out(d):
     return (np.arange(1, len(u) + 1) * u - np.cumsum(u)) / 2
 """,
         "loses": ["test-drop-out"],
-        "message": "is the nearest and never drops out",
+        "message": "Is the answer in the order of d?",
     },
     {
         "why": "always keeps all the others on the support",
@@ -283,7 +283,7 @@ def drop_out(d):
     return np.maximum(len(d) * d - d.sum(), 0) / 2
 """,
         "loses": ["test-drop-out"],
-        "message": "neighbour",
+        "message": "it drops out at some positive gamma",
     },
     {
         "why": "constants tuned to the visible tests",
