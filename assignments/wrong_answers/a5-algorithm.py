@@ -119,7 +119,7 @@ def my_w_step(X, S, d):
         "message": "under the same constraint",
     },
     {
-        "why": "the start with 1/N in place of 1/N_i: classes of other sizes weigh more",
+        "why": "the start with 1/N in place of 1/N_i",
         "grade_id": "algorithm",
         "source": ALGORITHM.format(**RIGHT | {"share": "len(y)"}),
         "loses": ["test-algorithm"],
