@@ -189,14 +189,14 @@ def paired_difference(first, second):
         "grade_id": "compare",
         "source": COMPARE.format(seed="seed", pairs="grid", basis="orthonormal"),
         "loses": ["test-compare"],
-        "message": "the best of the grid on the test part",
+        "message": "the pair that is best on the test part",
     },
     {
         "why": "the first pair of the grid, nothing chosen",
         "grade_id": "compare",
         "source": COMPARE.format(seed="seed", pairs="grid[:1]", basis="orthonormal"),
         "loses": ["test-compare"],
-        "message": "Seed 5, SLNP",
+        "message": "not of the one chosen on the training part",
     },
     {
         "why": "the same split for every seed",
