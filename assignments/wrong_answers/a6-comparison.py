@@ -89,7 +89,7 @@ def choose(X, y, train, grid):
         "grade_id": "choice",
         "source": """
 def choose(X, y, train, grid):
-    Z = PCA(D_PCA).fit_transform(X)[train]
+    Z = PCA(D_PCA, svd_solver="full").fit_transform(X)[train]
     folds = folds_of(y[train])
     rates = [cv_rate(Z, y[train], K, d, folds) for K, d in grid]
     return grid[int(np.argmax(rates))]
