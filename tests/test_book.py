@@ -9,7 +9,7 @@ import pytest
 BOOK = Path(__file__).parent.parent / "book"
 NOTEBOOKS = {path.name: nbformat.read(path, as_version=4) for path in sorted(BOOK.glob("*.ipynb"))}
 CHAPTERS = {name: notebook for name, notebook in NOTEBOOKS.items() if re.match(r"\d\d-", name)}
-LAST_EQUATION = 57  # (58) belongs to Part III
+LAST_EQUATION = 58
 
 
 def text(notebook):
