@@ -70,6 +70,34 @@ def explained(printed: float, ours: Sequence[float]) -> bool:
     return abs(printed - summary.mean) <= summary.one_split
 
 
+def paired(column: Mapping[str, Mapping[str, Sequence[float]]], other: str, basis: str) -> Summary:
+    """SLNP minus another method, split by split, in the same basis; PCA has only one."""
+    own = "orthonormal" if other.startswith("PCA") else basis
+    return summarise(np.subtract(column["SLNP"][basis], column[other][own]).tolist())
+
+
+def standing(difference: Summary) -> int:
+    """Return 1 if SLNP is ahead beyond the 95 % interval, -1 if it is behind, 0 if level.
+
+    Examples
+    --------
+    >>> standing(Summary(0.5, 0.3, 1.2)), standing(Summary(-0.2, 0.3, 1.2))
+    (1, 0)
+    """
+    return int(np.sign(difference.mean)) * (abs(difference.mean) > difference.interval)
+
+
+def paired_table(columns: Columns, basis: str, others: Sequence[str]) -> Markdown:
+    """SLNP minus each other method, with 95 % intervals: bold if ahead, italic if behind."""
+    marks = {1: "**", 0: "", -1: "*"}
+    rows = []
+    for other in others:
+        found = [paired(column, other, basis) for column in columns.values()]
+        cells = [(marks[standing(s)], f"{s.mean:+.2f} ± {s.interval:.2f}") for s in found]
+        rows.append([other, *(mark + cell + mark for mark, cell in cells)])
+    return _markdown([f"SLNP - other, {basis}, N_i =", *map(str, columns)], rows)
+
+
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
     lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
     return Markdown("\n".join("| " + " | ".join(line) + " |" for line in lines))
