@@ -6,6 +6,7 @@ so. The book is built first if it is older than its sources. Screenshots: _build
 
 import functools
 import http.server
+import re
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,9 @@ def contents(node):
 
 PAGES = contents(yaml.safe_load((ROOT / "_toc.yml").read_text()))
 NOTEBOOKS = [page for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
-SCRUBBED = [page for page in NOTEBOOKS if 'class=\\"scrubber' in (ROOT / f"{page}.ipynb").read_text()]
+SCRUBBED = [
+    page for page in NOTEBOOKS if 'class=\\"scrubber' in (ROOT / f"{page}.ipynb").read_text()
+]
 EXTRA = ["search", "genindex"]  # made by Sphinx
 every_page = pytest.mark.parametrize("name", PAGES + EXTRA)
 
@@ -62,7 +65,9 @@ def is_stale():
     index = HTML / "searchindex.js"
     sources = [ROOT / "_config.yml", ROOT / "_toc.yml", ROOT / "tools" / "light.py"]
     for folder in ("book", "slnp_edu", "assignments"):
-        sources += [path for path in (ROOT / folder).rglob("*.*") if "__pycache__" not in path.parts]
+        sources += [
+            path for path in (ROOT / folder).rglob("*.*") if "__pycache__" not in path.parts
+        ]
     newest = max(path.stat().st_mtime for path in sources)
     return not index.exists() or index.stat().st_mtime < newest
 
@@ -118,7 +123,9 @@ def axe(tmp_path_factory):
 
 def typeset(page):
     """Wait until MathJax is done, on a page that has it."""
-    page.wait_for_function("!document.querySelector('script[src*=mathjax]') || window.MathJax?.startup")
+    page.wait_for_function(
+        "!document.querySelector('script[src*=mathjax]') || window.MathJax?.startup"
+    )
     page.evaluate("window.MathJax?.startup?.promise")
 
 
@@ -132,7 +139,8 @@ LEFT_OVER = """() => {
   while (walk.nextNode()) {
     const text = walk.currentNode, parent = text.parentElement;
     if (/\\\\\\(|\\\\\\[|\\$\\$|\\\\(mathbf|frac|sum|tag)\\b/.test(text.data)
-        && !parent.closest("pre, code, script, style, mjx-container")) found.push(text.data.slice(0, 80));
+        && !parent.closest("pre, code, script, style, mjx-container"))
+      found.push(text.data.slice(0, 80));
   }
   return found;
 }"""
@@ -143,8 +151,8 @@ TOO_WIDE = """() => {
     n => n.getBoundingClientRect().right > innerWidth + 1);
   return [wide + " px too wide", ...out.slice(0, 5).map(n => n.outerHTML.slice(0, 120))];
 }"""
-# Thousands of glyphs and of coloured words in code would take axe minutes. Screen readers get MathML
-# instead of the glyphs; of each colour of code the first ten words stand for all.
+# Thousands of glyphs and of coloured words in code would take axe minutes. Screen readers get
+# MathML instead of the glyphs; of each colour of code the first ten words stand for all.
 THINNED = """() => {
   document.querySelectorAll("mjx-container").forEach(node => node.replaceWith("x"));
   const seen = {};
@@ -334,6 +342,13 @@ def test_a_still_picture_stands_without_scripts_and_on_paper(site, browser, page
     context.close()
 
 
+def test_the_summary_prints_on_one_page(site, page):
+    page.goto(f"{site}book/summary.html")
+    typeset(page)
+    printed = page.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+
+
 # ------------------------------------------------------------------------- finding, taking, waiting
 
 
@@ -344,7 +359,7 @@ def test_a_still_picture_stands_without_scripts_and_on_paper(site, browser, page
         ("equation 52", "book/glossary.html"),
         ("equation 38", "book/glossary.html"),
         ("whitening", "book/06-w-step.html"),
-        ("heat kernel", "book/02-one-objective.html"),
+        ("heat kernel", "book/glossary.html#term-heat-kernel"),
         ("Laplacian", "book/06-w-step.html"),
         ("sparsity", "book/03-objective.html"),
         ("gamma rule", "book/05-gamma-step.html"),
@@ -354,7 +369,9 @@ def test_a_still_picture_stands_without_scripts_and_on_paper(site, browser, page
 )
 def test_search_finds(site, page, query, place):
     page.goto(f"{site}search.html?q={query}")
-    page.wait_for_function("/finished|found/i.test(document.querySelector('.search-summary')?.textContent)")
+    page.wait_for_function(
+        "/finished|found/i.test(document.querySelector('.search-summary')?.textContent)"
+    )
     found = page.eval_on_selector_all("#search-results li a", "links => links.map(a => a.href)")
     assert any(link.startswith(site + place) for link in found), found
     for link in found:
@@ -365,13 +382,17 @@ def test_search_finds(site, page, query, place):
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_every_notebook_can_be_downloaded(site, page, name):
-    page.goto(f"{site}{name}.html")
-    link = page.locator("a.btn-download-source-button")
-    response = page.request.get(urljoin(page.url, link.get_attribute("href")))
-    assert response.ok
-    assert response.body() == (ROOT / f"{name}.ipynb").read_bytes()
-    nbformat.validate(nbformat.reads(response.text(), as_version=4))
+def test_every_notebook_can_be_downloaded(site, name):
+    page = HTML / f"{name}.html"
+    offered = page.parent / soup(page).select_one("a.btn-download-source-button")["href"]
+    assert offered.read_bytes() == (ROOT / f"{name}.ipynb").read_bytes()
+    nbformat.validate(nbformat.read(offered, as_version=4))
+
+
+def test_no_launch_button_without_an_address(site):
+    address = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+    for name in NOTEBOOKS:
+        assert bool(soup(HTML / f"{name}.html").select("[class*=launch]")) == bool(address)
 
 
 def test_a_downloaded_notebook_runs(site, page, tmp_path):

@@ -45,6 +45,14 @@ def _trim_static(static):
             path.unlink()
 
 
+def launch_only_with_address(app, config):
+    """No launch button unless `repository: url` in _config.yml says where the repository is."""
+    options = config.html_theme_options
+    if not options.get("repository_url"):
+        options.pop("repository_url", None)
+        options.pop("launch_buttons", None)
+
+
 def lighten(app, exception):
     if exception is not None or app.builder.format != "html":
         return
@@ -59,5 +67,6 @@ def lighten(app, exception):
 
 
 def setup(app):
+    app.connect("config-inited", launch_only_with_address)
     app.connect("build-finished", lighten, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
