@@ -26,8 +26,13 @@ UNUSED_TAGS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# What a screen reader says must contain what is seen.
-MENDED = {'<summary aria-label="Toggle hidden content">': "<summary>"}
+# What a screen reader says must contain what is seen; a list holds nothing but its items.
+MENDED = {
+    '<summary aria-label="Toggle hidden content">': "<summary>",
+    'title="Search" aria-label="Search" data-bs': 'title="Search" data-bs',
+    '<div role="list" class="citation-list">': '<div class="citation-list">',
+    ' role="doc-biblioentry"': "",
+}
 
 
 def _trim_static(static):
