@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PORT ?= 8000
 
 # One thread per process: results never depend on the thread count, and two test workers fit two cores.
 export OMP_NUM_THREADS := 1
@@ -9,7 +10,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test lint execute reproduce verify lab bench requirements clean
+.PHONY: help setup book serve test lint execute reproduce verify lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -25,7 +26,12 @@ $(READY): requirements.txt pyproject.toml
 
 book: $(READY)  ## build the book into _build/html; any warning is an error
 	$(BIN)/jupyter-book build --all --warningiserror --nitpick --keep-going --quiet .
-	@echo "The book: _build/html/index.html"
+	@echo "The book: point the browser at file://$(CURDIR)/_build/html/index.html, or run make serve"
+
+serve: $(READY)  ## serve the built book on this machine and print the address (another port: make serve PORT=8123)
+	@test -f _build/html/index.html || $(MAKE) book
+	@echo "The book: http://localhost:$(PORT)/  (stop with Ctrl-C)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
 	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term
@@ -44,7 +50,7 @@ reproduce: $(READY)  ## run the paper's experiments on the real data and write t
 verify: $(READY)  ## run a random sample of the experiments again and compare with the records (ALL=1: every one)
 	$(BIN)/python -m slnp_edu verify $(if $(ALL),--all)
 
-lab: $(READY)  ## open JupyterLab on the chapters
+lab: $(READY)  ## open JupyterLab on the chapters, which read there as in the book
 	$(BIN)/jupyter lab book
 
 bench: $(READY)  ## time SLNP beside scikit-learn's LDA and NCA, with peak memory

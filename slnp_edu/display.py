@@ -66,33 +66,43 @@ def _code(function: Callable[..., Any]) -> str:
     return "".join(lines).rstrip() + "\n"
 
 
+# The controls appear only where scripts run, and not on paper; the still picture is always there.
 SCRUBBER = """<figure class="scrubber" id="{name}" style="margin: 0">
+<style>@media print {{ .scrubber-controls {{ display: none !important; }} }}</style>
 <img src="{still}" alt="{alt}" style="max-width: 100%">
-<div style="display: flex; gap: 0.7em; align-items: center; max-width: 36em">
-<button type="button" aria-label="Play or pause" style="min-width: 4.5em">Play</button>
-<input type="range" min="0" max="{last}" value="{start}" aria-label="{label}" style="flex: 1">
-<output style="min-width: 9em">{caption}</output>
+<div class="scrubber-controls" role="group" aria-label="{label}" hidden>
+<button type="button" style="min-width: 4.5em; min-height: 2em">Play</button>
+<input type="range" min="0" max="{last}" value="{start}" aria-label="{label}" autocomplete="off"
+ style="flex: 1 1 10em; min-height: 2em">
+<output style="flex: 0 1 auto; min-width: 9em">{caption}</output>
 </div>
 <script>
 (function () {{
   const root = document.getElementById("{name}"), frames = {frames}, captions = {captions};
   const img = root.querySelector("img"), slider = root.querySelector("input");
   const output = root.querySelector("output"), button = root.querySelector("button");
+  const controls = root.querySelector(".scrubber-controls");
   let timer = null;
   function show() {{
     img.src = frames[slider.value];
     output.textContent = captions[slider.value];
     slider.setAttribute("aria-valuetext", captions[slider.value]);
   }}
-  function stop() {{ clearInterval(timer); timer = null; button.textContent = "Play"; }}
+  function stop() {{
+    clearInterval(timer); timer = null; button.textContent = "Play"; output.ariaLive = "polite";
+  }}
   slider.addEventListener("input", function () {{ stop(); show(); }});
   button.addEventListener("click", function () {{
     if (timer) return stop();
     button.textContent = "Pause";
+    output.ariaLive = "off";  // a screen reader need not read out every picture while it plays
     timer = setInterval(function () {{
       slider.value = (Number(slider.value) + 1) % frames.length; show();
     }}, {interval});
   }});
+  controls.hidden = false;
+  controls.style.cssText =
+    "display: flex; flex-wrap: wrap; gap: 0.3em 0.7em; align-items: center; max-width: 36em";
   show();
 }})();
 </script>

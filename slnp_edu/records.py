@@ -22,7 +22,9 @@ from tqdm import tqdm
 from slnp_edu import experiments
 from slnp_edu.plots import draw_real_figures
 
-RESULTS = Path(__file__).parent.parent / "book" / "results"
+# In a clone the records lie with the book; an installed package carries a copy beside this file.
+_PACKAGED = Path(__file__).parent / "results"
+RESULTS = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[1] / "book" / "results"
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 RATE_TOLERANCE = 0.1  # per cent: the images that another BLAS may flip
 OTHER_TOLERANCE = 1e-6  # relative, for J, similarities and gamma
