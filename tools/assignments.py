@@ -1,4 +1,4 @@
-"""Generate the student versions of the assignments with nbgrader; refuse if a committed one has drifted.
+"""Generate the student versions with nbgrader; refuse if a committed one has drifted.
 
 Usage: python tools/assignments.py [--update]
 """
@@ -47,8 +47,8 @@ def clean(notebook):
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     seen = {}
     for cell in notebook.cells:
-        kept = ("nbgrader", "deletable", "editable")
-        cell.metadata = nbformat.from_dict({k: cell.metadata[k] for k in kept if k in cell.metadata})
+        kept = {"nbgrader", "deletable", "editable"} & cell.metadata.keys()
+        cell.metadata = nbformat.from_dict({name: cell.metadata[name] for name in sorted(kept)})
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
         name = cell.metadata.get("nbgrader", {}).get("grade_id", digest)
         seen[name] = seen.get(name, 0) + 1
@@ -79,7 +79,7 @@ def generate(folder, course):
 
 
 def check(folder, update=False):
-    """Bring `folder`/release up to date; return a sentence for each student version that drifted."""
+    """Bring `folder`/release up to date; return a sentence for each version that drifted."""
     drifted = []
     with tempfile.TemporaryDirectory() as course:
         generate(folder, course)
