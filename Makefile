@@ -44,6 +44,13 @@ reproduce: $(READY)  ## run the paper's experiments on the real data and write t
 verify: $(READY)  ## run a random sample of the experiments again and compare with the records (ALL=1: every one)
 	$(BIN)/python -m slnp_edu verify $(if $(ALL),--all)
 
+.PHONY: assignments grade
+assignments: $(READY)  ## generate the student versions of the assignments; refuse if one has drifted (UPDATE=1: write them)
+	$(BIN)/python tools/assignments.py $(if $(UPDATE),--update)
+
+grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1: see the teaching page)
+	$(BIN)/python tools/grade.py $(SUBMISSIONS) $(if $(OUT),--out $(OUT)) $(if $(REPORT),--report)
+
 lab: $(READY)  ## open JupyterLab on the chapters
 	$(BIN)/jupyter lab book
 
