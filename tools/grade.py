@@ -42,7 +42,9 @@ from tqdm import tqdm
 
 from assignments import ASSIGNMENTS, configuration, generate, names
 
-BOUNDED = Path(__file__).parent / "bounded.py"
+BOUNDED = Path(__file__).resolve().parent / "bounded.py"
+# Made absolute now: nbgrader changes the working folder while other threads run.
+PYTHONPATH = ":".join(os.path.abspath(p) for p in os.environ.get("PYTHONPATH", "").split(":") if p)
 warnings.filterwarnings("ignore", module="nbgrader")  # its queries make SQLAlchemy talk
 LARGEST_FILE = 20_000_000  # bytes
 BY_HAND = "by hand"
@@ -209,10 +211,9 @@ def run(notebook, settings):
     ):
         keep = ("LANG", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {name: os.environ[name] for name in keep if name in os.environ}
-        python_path = [os.path.abspath(p) for p in os.environ.get("PYTHONPATH", "").split(":") if p]
         environment |= {
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.defpath]),
-            "PYTHONPATH": ":".join(python_path),
+            "PYTHONPATH": PYTHONPATH,
             "HOME": folder,
             "TMPDIR": folder,
             "MPLCONFIGDIR": folder,
@@ -438,8 +439,7 @@ def write_report(course, folder, status, other):
             for name, value in points.items():
                 row[f"{assignment}: {name}"] = value if value == BY_HAND else f"{value:g}"
                 out_of[f"{assignment}: {name}"] = most[name]
-                if value != BY_HAND:
-                    missed[f"{assignment}: {name}"].append(value < most[name])
+                missed[f"{assignment}: {name}"].append(value != BY_HAND and value < most[name])
             rows.append(row)
     for assignment in sorted({assignment for _, assignment in status}):
         try:
