@@ -10,7 +10,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book serve test lint execute reproduce verify lab bench requirements clean
+.PHONY: help setup book serve test lint execute reproduce verify assignments grade lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -49,6 +49,12 @@ reproduce: $(READY)  ## run the paper's experiments on the real data and write t
 
 verify: $(READY)  ## run a random sample of the experiments again and compare with the records (ALL=1: every one)
 	$(BIN)/python -m slnp_edu verify $(if $(ALL),--all)
+
+assignments: $(READY)  ## generate the student versions of the assignments; refuse if one has drifted (UPDATE=1: write them)
+	$(BIN)/python tools/assignments.py $(if $(UPDATE),--update)
+
+grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1: see the teaching page)
+	$(BIN)/python tools/grade.py $(SUBMISSIONS) $(if $(OUT),--out $(OUT)) $(if $(REPORT),--report)
 
 lab: $(READY)  ## open JupyterLab on the chapters, which read there as in the book
 	$(BIN)/jupyter lab book

@@ -1,0 +1,220 @@
+"""The assignments: solutions score, stubs do not, wrong answers lose what they should."""
+
+import csv
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ASSIGNMENTS = ROOT / "assignments"
+TOOLS = ROOT / "tools"
+NAMES = [
+    "a1-neighbours",
+    "a2-similarities",
+    "a3-s-step",
+    "a4-gamma-step",
+    "a5-algorithm",
+    "a6-comparison",
+]
+PRESENT = sorted(path.parent.name for path in ASSIGNMENTS.glob("source/*/*.ipynb"))
+
+
+def notebook(kind, name):
+    return nbformat.read(ASSIGNMENTS / kind / name / f"{name}.ipynb", as_version=4)
+
+
+def nbgrader(cell):
+    return cell.metadata.get("nbgrader", {})
+
+
+def wrong_answers(name):
+    path = ASSIGNMENTS / "wrong_answers" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name.replace("-", "_"), path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.WRONG
+
+
+def python(script, *arguments):
+    command = [sys.executable, TOOLS / script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def test_the_six_assignments_are_there():
+    assert PRESENT == NAMES
+
+
+def test_there_are_at_least_20_wrong_answers():
+    assert sum(len(wrong_answers(name)) for name in PRESENT) >= 20
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_the_source_is_well_formed(name):
+    cells = notebook("source", name).cells
+    ids = [nbgrader(cell)["grade_id"] for cell in cells if nbgrader(cell)]
+    assert len(ids) == len(set(ids))
+    assert sum(nbgrader(cell).get("points", 0) for cell in cells) == 20
+    assert not any(cell.get("outputs") for cell in cells)
+    for cell in cells:
+        is_test = nbgrader(cell).get("grade") and not nbgrader(cell)["solution"]
+        assert ("BEGIN HIDDEN TESTS" in cell.source) <= bool(is_test)
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_the_student_version_gives_nothing_away(name):
+    text = (ASSIGNMENTS / "release" / name / f"{name}.ipynb").read_text()
+    assert "BEGIN" not in text
+    released = notebook("release", name)
+    assert all(not cell.get("outputs") for cell in released.cells)
+    stubs = [c for c in released.cells if nbgrader(c).get("solution") and c.cell_type == "code"]
+    assert stubs
+    assert all("Write your answer here." in cell.source for cell in stubs)
+    assert "<details><summary>Hint" in "".join(cell.source for cell in released.cells)
+    assert re.search(r"\d+ minutes", released.cells[0].source)
+    assert re.search(r"\b20\b", released.cells[0].source)
+
+
+# ------------------------------------------------------------------ drift
+
+
+def test_the_committed_student_versions_are_what_their_sources_give():
+    done = python("assignments.py")
+    assert done.returncode == 0, done.stderr
+    assert "wrote" not in done.stdout, "a student version was missing; it is written now"
+
+
+def test_drift_is_refused_and_update_mends_it(tmp_path):
+    name = PRESENT[0]
+    shutil.copytree(ASSIGNMENTS / "source" / name, tmp_path / "source" / name)
+    shutil.copytree(ASSIGNMENTS / "release" / name, tmp_path / "release" / name)
+    shutil.copytree(ASSIGNMENTS / "release" / name, tmp_path / "release" / "gone")
+    shutil.copy(ASSIGNMENTS / "nbgrader_config.py", tmp_path)
+    path = tmp_path / "release" / name / f"{name}.ipynb"
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b"points", b"Points", 1))
+    done = python("assignments.py", "--folder", tmp_path)
+    assert done.returncode == 1
+    assert f"The student version of {name} is not what its source gives." in done.stderr
+    assert "The student version of gone has no source." in done.stderr
+    assert "make assignments UPDATE=1" in done.stderr
+    assert path.read_bytes() != before
+    assert python("assignments.py", "--folder", tmp_path, "--update").returncode == 0
+    assert path.read_bytes() == before
+    assert not (tmp_path / "release" / "gone").exists()
+
+
+# ------------------------------------------------------------------ points
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The solutions and the untouched student versions, handed in and graded like any other."""
+    folder = tmp_path_factory.mktemp("course")
+    for name in PRESENT:
+        for student, kind in (("solver", "source"), ("nobody", "release")):
+            (folder / "in" / student).mkdir(parents=True, exist_ok=True)
+            shutil.copy(ASSIGNMENTS / kind / name / f"{name}.ipynb", folder / "in" / student)
+    done = python("grade.py", folder / "in", "--out", folder / "out")
+    assert done.returncode == 0, done.stderr
+    with (folder / "out" / "points.csv").open(newline="") as file:
+        return {(row["student"], row["assignment"]): row for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_the_solution_scores_every_autograded_point(graded, name):
+    row = graded["solver", name]
+    for cell in notebook("source", name).cells:
+        if nbgrader(cell).get("grade"):
+            by_hand = nbgrader(cell)["solution"]
+            points = row[f"{name}: {nbgrader(cell)['grade_id']}"]
+            assert points == ("by hand" if by_hand else f"{nbgrader(cell)['points']:g}")
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_the_untouched_student_version_scores_nothing(graded, name):
+    row = graded["nobody", name]
+    assert row["status"] == "graded"
+    assert row["total"] == "0"
+    assert row["out of"] == "20"
+    questions = {key: value for key, value in row.items() if key.startswith(f"{name}:")}
+    assert questions
+    assert set(questions.values()) == {"0"}
+
+
+# ------------------------------------------------------------------ wrong answers
+
+
+def with_wrong_answers(name):
+    """One notebook for one kernel: before each right answer, the wrong ones with their tests.
+
+    Returns the notebook and, for each wrong answer, the positions of the tests it must lose.
+    """
+    cells = [cell for cell in notebook("source", name).cells if cell.cell_type == "code"]
+    ids = [nbgrader(cell).get("grade_id") for cell in cells]
+    long, losing = [], []
+    for position, cell in enumerate(cells):
+        for wrong in wrong_answers(name):
+            if wrong["grade_id"] != ids[position]:
+                continue
+            last = max(ids.index(test) for test in wrong["loses"])
+            long.append(deepcopy(cell))
+            long[-1].source = wrong["source"]
+            at = []
+            for following in cells[position + 1 : last + 1]:
+                is_test = nbgrader(following).get("grade")
+                if not is_test or nbgrader(following)["grade_id"] in wrong["loses"]:
+                    long.append(deepcopy(following))
+                    at += [len(long) - 1] if is_test else []
+            losing.append((wrong, at))
+        long.append(deepcopy(cell))
+    for number, cell in enumerate(long):
+        cell.id = str(number)
+    return nbformat.v4.new_notebook(cells=long), losing
+
+
+def run(long):
+    settings = {"cell_seconds": 60, "notebook_seconds": 300, "memory_bytes": 4 * 10**9}
+    settings |= {"output_bytes": 10**7, "protected": []}
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, TOOLS / "bounded.py", json.dumps(settings)],
+            input=nbformat.writes(long),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            timeout=400,
+            check=True,
+        )
+    return nbformat.reads(done.stdout, as_version=4)
+
+
+def errors(cell):
+    return [output for output in cell.outputs if output.output_type == "error"]
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_every_wrong_answer_loses_its_points_with_the_message_it_names(name):
+    long, losing = with_wrong_answers(name)
+    assert len(losing) == len(wrong_answers(name)), "a wrong answer names no cell of the notebook"
+    done = run(long)
+    expected = {position for _, at in losing for position in at}
+    failed = {
+        n for n, cell in enumerate(done.cells) if nbgrader(cell).get("grade") and errors(cell)
+    }
+    for wrong, at in losing:
+        assert failed >= set(at), f"{wrong['why']}: a test lets it pass"
+        said = [error.evalue for position in at for error in errors(done.cells[position])]
+        assert any(wrong["message"] in text for text in said), (wrong["why"], said)
+    assert failed == expected, "a right answer after a wrong one loses points"
