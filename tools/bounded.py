@@ -135,6 +135,7 @@ def execute(notebook, settings):
                 cell.outputs.append(error("CellTimeoutError", "It could not be interrupted."))
             if self.flooded:
                 cell.outputs.append(error("TooMuchOutput", "Stopped: too much output."))
+                await asyncio.sleep(0.5)  # the interrupt must not hit the next cell
             return cell
 
         def process_message(self, msg, cell, cell_index):
@@ -157,8 +158,9 @@ def execute(notebook, settings):
             cell.outputs.append(error("SystemExit", "The cell called exit()."))
 
     token = secrets.token_hex(8)
-    control = new_code_cell(CONTROL.replace("TOKEN", token))
-    notebook.cells.append(control)
+    # Twice, because an interrupt that comes late may still hit the first.
+    controls = [new_code_cell(CONTROL.replace("TOKEN", token)) for _ in range(2)]
+    notebook.cells += controls
     client = BoundedClient(
         notebook,
         allow_errors=True,
@@ -172,8 +174,8 @@ def execute(notebook, settings):
         record_timing=False,
     )
     client.execute()
-    notebook.cells.pop()
-    raised = [output.get("evalue") for output in control.outputs]
+    del notebook.cells[-2:]
+    raised = [output.get("evalue") for control in controls for output in control.outputs]
     notebook.metadata.disarmed = client.stopped is None and token not in raised
 
 

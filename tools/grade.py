@@ -375,7 +375,7 @@ def prepare(course, config, assignment, paths):
     return overwrite(notebook, assignment, config), notes, True
 
 
-def grade(submissions, course, folder, settings, workers):
+def grade(submissions, course, folder, settings, workers, rehearsal=True):
     """Grade everything handed in; return {(student, assignment): status} and files left out."""
     found, other = find_submissions(submissions, names(folder))
     if not found:
@@ -388,8 +388,9 @@ def grade(submissions, course, folder, settings, workers):
     protected = [str(p) for p in protected if not any(o.resolve().is_relative_to(p) for o in own)]
     settings = settings | {"protected": protected}
     assignments = sorted({assignment for _, assignment in found})
-    print(f"Running {len(assignments)} model solution(s) first ...", flush=True)
-    rehearse(folder, assignments, settings, workers)
+    if rehearsal:
+        print(f"Running {len(assignments)} model solution(s) first ...", flush=True)
+        rehearse(folder, assignments, settings, workers)
 
     config, lock, status = configuration(folder, course), threading.Lock(), {}
 
@@ -504,6 +505,7 @@ def main(arguments=None):
     parser.add_argument("--memory-gb", type=float, default=3)
     parser.add_argument("--output-mb", type=float, default=2, help="a cell")
     parser.add_argument("--at-once", type=int, default=2, help="notebooks run at a time")
+    parser.add_argument("--no-rehearsal", action="store_true", help="skip the model solutions")
     options = parser.parse_args(arguments)
     if options.submissions is None or not options.submissions.is_dir():
         print("Say where the students' notebooks are: make grade SUBMISSIONS=dir", file=sys.stderr)
@@ -523,7 +525,8 @@ def main(arguments=None):
             status = {(student, assignment): text for student, assignment, text in status}
         else:
             folder = options.assignments.resolve()
-            status, other = grade(submissions, course, folder, settings, options.at_once)
+            workers, rehearsal = options.at_once, not options.no_rehearsal
+            status, other = grade(submissions, course, folder, settings, workers, rehearsal)
             flat = [[*who, text] for who, text in status.items()]
             saved.write_text(json.dumps([flat, [str(path) for path in other]]))
     except Refused as reason:
