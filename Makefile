@@ -10,7 +10,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book serve test lint execute reproduce verify assignments grade lab bench requirements clean
+.PHONY: help setup book serve test browser lint execute reproduce verify assignments grade lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -34,7 +34,10 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
-	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --ignore tests/test_browser.py
+
+browser: $(READY)  ## look at every page of the built book in a real browser (needs chromium; takes long)
+	$(BIN)/python -m pytest tests/test_browser.py
 
 lint: $(READY)  ## ruff (notebooks included) and mypy
 	$(BIN)/ruff check .
