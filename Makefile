@@ -34,7 +34,8 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
-	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --ignore tests/test_browser.py
+	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --ignore tests/test_browser.py tests slnp_edu
+	$(BIN)/python -m pytest -n 2 --dist loadscope book
 
 browser: $(READY)  ## look at every page of the built book in a real browser (needs chromium; takes long)
 	$(BIN)/python -m pytest tests/test_browser.py
