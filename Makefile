@@ -31,14 +31,17 @@ book: $(READY)  ## build the book into _build/html; any warning is an error
 serve: $(READY)  ## serve the built book on this machine and print the address (another port: make serve PORT=8123)
 	@test -f _build/html/index.html || $(MAKE) book
 	@echo "The book: http://localhost:$(PORT)/  (stop with Ctrl-C)"
-	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null \
+	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
 	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --ignore tests/test_browser.py tests slnp_edu
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
 
-browser: $(READY)  ## look at every page of the built book in a real browser (needs chromium; takes long)
-	$(BIN)/python -m pytest tests/test_browser.py
+browser: book  ## build the book and look at every page in a real browser (needs chromium)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py -k "not slow_machine"
+	$(BIN)/python -m pytest tests/test_browser.py -k slow_machine
+	@echo "What each page looks like: _build/screenshots"
 
 lint: $(READY)  ## ruff (notebooks included) and mypy
 	$(BIN)/ruff check .

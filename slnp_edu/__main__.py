@@ -86,12 +86,21 @@ def _report(name: str, path: Path) -> None:
 
 
 def _named(args: argparse.Namespace) -> list[str]:
+    """The sets asked for; if none was, those that are here, and a sentence on each other one."""
     for name in args.names:
         if name not in experiments.LOADERS:
             raise datasets.ArchiveError(
                 f"There is no set called {name}; choose from {', '.join(experiments.LOADERS)}."
             )
-    return args.names or list(experiments.LOADERS)
+    return args.names or [name for name in experiments.LOADERS if _is_here(name)]
+
+
+def _is_here(name: str) -> bool:
+    if name not in datasets.SETS or datasets.find(datasets.SETS[name].file):
+        return True
+    title = datasets.SETS[name].title
+    print(f"{name}: skipped, {title} is not on this machine; python -m slnp_edu data says more")
+    return False
 
 
 def _reproduce(args: argparse.Namespace) -> None:

@@ -17,13 +17,14 @@ from slnp_edu.datasets import SETS, DatasetNotFoundError, find, load_yale_b
 from slnp_edu.plots import draw_real_figures
 
 NAMES = list(experiments.LOADERS)
+SPLITS = 5  # enough units for ten kills
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """A record of MNIST with one split, made here."""
+    """A record of MNIST with a few splits, made here."""
     folder = tmp_path_factory.mktemp("book") / "results"
-    records.reproduce("mnist", splits=1, n_jobs=1, folder=folder)
+    records.reproduce("mnist", splits=SPLITS, n_jobs=1, folder=folder)
     return folder
 
 
@@ -79,25 +80,26 @@ def test_verify_says_if_the_data_or_the_units_are_others(small, tmp_path):
 
 def test_a_record_does_not_depend_on_the_number_of_jobs(small, tmp_path):
     folder = tmp_path / "results"
-    records.reproduce("mnist", splits=1, n_jobs=2, folder=folder)
+    records.reproduce("mnist", splits=SPLITS, n_jobs=2, folder=folder)
     assert (folder / "mnist.json").read_bytes() == (small / "mnist.json").read_bytes()
     assert sorted(path.name for path in folder.iterdir()) == ["mnist.json"]
 
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(small, tmp_path):
-    """Killed with SIGKILL at random moments until it is through."""
+    """Killed with SIGKILL at ten random moments."""
     folder = tmp_path / "results"
-    command = [sys.executable, "-m", "slnp_edu", "reproduce", "mnist", "--splits", "1"]
+    command = [sys.executable, "-m", "slnp_edu", "reproduce", "mnist", "--splits", str(SPLITS)]
     command += ["--jobs", "1", "--results", str(folder)]
     draw = random.Random(0)
     kept = []
-    for _ in range(4):
+    for _ in range(10):
         run = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
         deadline = time.monotonic() + 60
         before = len(list(folder.rglob("*.json")))
         while time.monotonic() < deadline and len(list(folder.rglob("*.json"))) <= before:
             time.sleep(0.01)
         time.sleep(draw.uniform(0, 0.3))
+        assert run.poll() is None, "the run was through before it was killed"
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
         kept.append(len(list(folder.rglob("*.json"))))
@@ -112,7 +114,7 @@ def test_what_another_run_left_behind_is_thrown_away(small, tmp_path):
     stale.mkdir(parents=True)
     (stale / "head.json").write_text("{}")
     (stale / "fig12-00.json").write_text('{"x": [1]}')
-    records.reproduce("mnist", splits=1, n_jobs=1, folder=folder)
+    records.reproduce("mnist", splits=SPLITS, n_jobs=1, folder=folder)
     assert (folder / "mnist.json").read_bytes() == (small / "mnist.json").read_bytes()
 
 
@@ -124,6 +126,16 @@ def test_real_data_that_is_missing_is_said_in_a_sentence(monkeypatch, tmp_path, 
         records.verify("yale_b", sample=1, n_jobs=1)
     assert main(["reproduce", "cifar"]) == 2
     assert "no set called cifar" in capsys.readouterr().err
+
+
+def test_without_names_the_sets_that_are_missing_are_skipped_and_named(
+    monkeypatch, small, tmp_path, capsys
+):
+    monkeypatch.setattr("slnp_edu.datasets.data_folders", lambda: [tmp_path])
+    assert main(["verify", "--sample", "1", "--jobs", "1", "--results", str(small)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in said[:2]] == ["yale_b: skipped", "coil100: skipped"]
+    assert said[2].startswith("mnist: 1 units run again")
 
 
 @pytest.fixture(scope="module")
