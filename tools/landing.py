@@ -1,8 +1,9 @@
-"""Draw the main finding, book/figures/landing.png, from the records in book/results.
+"""Draw the main finding, book/figures/landing*.png, from the records in book/results.
 
 SLNP's lead in each of the 17 columns of Tables II, IV and VI: as printed, and measured over the
 same splits with the same basis for both methods. Prints the numbers that the landing page quotes.
-Usage: python tools/landing.py
+Two pictures: the panels side by side, and for a phone one above the other.
+Usage: python tools/landing.py [folder]
 """
 
 import sys
@@ -15,7 +16,7 @@ from slnp_edu import paper, records
 from slnp_edu.display import COLOURS, use_style
 from slnp_edu.tables import summarise
 
-FIGURE = Path(__file__).parent.parent / "book" / "figures" / "landing.png"
+FIGURES = Path(__file__).parent.parent / "book" / "figures"
 NAMES = {"yale_b": "Extended Yale B", "coil100": "COIL-100", "mnist": "MNIST"}
 RIVALS = ("LDA", "LFDA")
 BASES = {"orthonormal": ("blue", "o"), "whitened": ("red", "^")}
@@ -47,10 +48,12 @@ def counts(found):
     return ahead, len(found) - ahead - behind, behind
 
 
-def draw():
+def draw(rows, columns, size):
     use_style()
-    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.4), sharey=True)
-    labels = [str(N_i) for columns in paper.DIMENSIONS.values() for N_i in columns]
+    figure, axes = plt.subplots(
+        rows, columns, figsize=size, sharex=True, sharey=True, layout="constrained"
+    )
+    labels = [str(N_i) for sizes in paper.DIMENSIONS.values() for N_i in sizes]
     x = np.arange(len(labels))
     for ax, rival in zip(axes, RIVALS, strict=True):
         ax.axhline(0, color="0.4", lw=1)
@@ -68,21 +71,25 @@ def draw():
                 label=f"measured, both {basis}",
             )
         ax.set_xticks(x, labels, fontsize=8)
-        ax.set(title=f"SLNP minus {rival}", xlabel="training images a class", ylim=(-8, 10))
+        ax.set(title=f"SLNP minus {rival}", ylim=(-8, 10))
         edge = 0
-        for dataset, columns in paper.DIMENSIONS.items():
-            ax.text(edge + (len(columns) - 1) / 2, -7.6, NAMES[dataset], ha="center", fontsize=8)
-            edge += len(columns)
+        for dataset, sizes in paper.DIMENSIONS.items():
+            ax.text(edge + (len(sizes) - 1) / 2, -7.6, NAMES[dataset], ha="center", fontsize=8)
+            edge += len(sizes)
             if edge < len(labels):
                 ax.axvline(edge - 0.5, color="0.8", lw=1)
-    axes[0].set_ylabel("lead in percentage points")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=3)
-    figure.tight_layout(rect=(0, 0, 1, 0.92))
+    figure.supxlabel("training images a class", fontsize="medium")
+    figure.supylabel("lead in percentage points", fontsize="medium")
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=columns + 1
+    )
     return figure
 
 
-def main(path=FIGURE):
-    draw().savefig(path, dpi=110, metadata={"Software": None})
+def main(folder=FIGURES):
+    draw(1, 2, (8.2, 3.2)).savefig(folder / "landing.png", dpi=110, metadata={"Software": None})
+    narrow = draw(2, 1, (4.2, 6))
+    narrow.savefig(folder / "landing-narrow.png", dpi=160, metadata={"Software": None})
     for rival in RIVALS:
         print(f"{rival}: printed {min(printed(rival)):+.1f} to {max(printed(rival)):+.1f}")
         for basis in BASES:
