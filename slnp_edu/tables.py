@@ -49,19 +49,25 @@ def rates_table(columns: Columns, basis: str) -> Markdown:
 
 
 def against_paper(columns: Columns, dataset: str, basis: str) -> Markdown:
-    """The paper's rate, and by how much it is above ours; "out" where splits do not explain it.
+    """Three rows per method: the paper's rate, ours with its 95 % interval, and the difference.
 
     "in" means that the paper's figure lies where 95 % of further single splits would fall.
     """
     rows = []
     for method in paper.METHODS:
-        cells = []
-        for N_i in columns:
-            printed, ours = paper.rate(dataset, method, N_i), columns[N_i][method][basis]
-            verdict = "in" if explained(printed, ours) else "**out**"
-            cells.append(f"{printed:.2f} ({printed - np.mean(ours):+.1f}, {verdict})")
-        rows.append([method, *cells])
-    return _markdown(["paper (paper - ours), N_i =", *map(str, columns)], rows)
+        printed = [paper.rate(dataset, method, N_i) for N_i in columns]
+        ours = [column[method][basis] for column in columns.values()]
+        means = [summarise(rates) for rates in ours]
+        gaps = [rate - s.mean for rate, s in zip(printed, means, strict=True)]
+        verdicts = [
+            "in" if explained(*pair) else "**out**" for pair in zip(printed, ours, strict=True)
+        ]
+        rows.append([f"**{method}**, paper", *(f"{rate:.2f}" for rate in printed)])
+        rows.append(["ours", *(f"{s.mean:.1f} ± {s.interval:.1f}" for s in means)])
+        rows.append(
+            ["paper - ours", *(f"{g:+.1f}, {v}" for g, v in zip(gaps, verdicts, strict=True))]
+        )
+    return _markdown([f"{basis} basis, N_i =", *map(str, columns)], rows)
 
 
 def explained(printed: float, ours: Sequence[float]) -> bool:
