@@ -17,7 +17,16 @@ from slnp_edu.base import BASES, in_basis
 from slnp_edu.datasets import load_coil100, load_mnist, load_yale_b
 from slnp_edu.protocol import evaluate, nearest_neighbour_rate, pca_split, random_split
 from slnp_edu.slnp import SLNP
-from slnp_edu.steps import Array
+from slnp_edu.steps import (
+    Array,
+    gamma_step,
+    neighbours,
+    s_step,
+    similarity_matrix,
+    uniform_similarity,
+    w_step,
+    whitening,
+)
 
 Unit = Callable[[Array, NDArray[Any]], dict[str, Any]]
 
@@ -123,3 +132,41 @@ def rate_against(X: Array, y: NDArray[Any], figure: int, seed: int) -> dict[str,
             V = in_basis(W, basis)
             rates[basis].append(nearest_neighbour_rate(A @ V, y_train, B @ V, y_test))
     return {"x": list(points), **rates}
+
+
+def with_drawn_tie(
+    A: Array, y: NDArray[Any], d: int, K: int, seed: int, max_iter: int = 10
+) -> tuple[Array, Array]:
+    """SLNP with the tied directions of the first W-step drawn at random, not taken by a rule.
+
+    From the uniform start every direction beyond the C - 1 of LDA has the same eigenvalue, so all
+    draws are equally good answers of the first W-step. The rounds then go on as in Algorithm 1.
+
+    Parameters
+    ----------
+    A : array of shape (N, D)
+        The training part after PCA.
+    y : array of shape (N,)
+    d : int
+        At least C - 1; with C - 1 nothing is tied, and the answer is that of `SLNP`.
+    K, seed, max_iter : int
+
+    Returns
+    -------
+    W, gamma : arrays of shape (D, d) and (N,), of the last round
+    """
+    A = A - A.mean(axis=0)
+    St = A.T @ A
+    P = whitening(St)
+    fixed = len(np.unique(y)) - 1
+    W, _ = w_step(A, uniform_similarity(y), fixed, P)
+    V = P.T @ St @ W  # W = PV with V'V = I
+    # Drawn in the coordinates of A: the signs of the columns of P are left to the library.
+    drawn = np.random.default_rng(seed).normal(size=(len(St), d - fixed))
+    drawn = P.T @ St @ (drawn / np.sqrt(np.diag(St))[:, None])
+    W = np.hstack([W, P @ np.linalg.qr(drawn - V @ (V.T @ drawn))[0]])
+    for _ in range(max_iter - 1):
+        indices, distances = neighbours(A @ W, y, K)
+        s = s_step(distances, gamma_step(distances))
+        W, _ = w_step(A, similarity_matrix(indices, s), d, P)
+    return W, gamma_step(neighbours(A @ W, y, K)[1])

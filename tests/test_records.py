@@ -10,11 +10,14 @@ import time
 
 import numpy as np
 import pytest
+from scipy.linalg import subspace_angles
 
 from slnp_edu import experiments, paper, records
 from slnp_edu.__main__ import main
 from slnp_edu.datasets import SETS, DatasetNotFoundError, find, load_yale_b
 from slnp_edu.plots import draw_real_figures
+from slnp_edu.protocol import pca_split
+from slnp_edu.slnp import SLNP
 
 NAMES = list(experiments.LOADERS)
 SPLITS = 5  # enough units for ten kills
@@ -178,3 +181,28 @@ def test_curves_have_a_point_for_every_value(faces):
     assert rates["x"] == list(experiments.FIG12_NEIGHBOURS)
     assert len(rates["whitened"]) == len(rates["orthonormal"]) == len(rates["x"])
     assert 0 < min(rates["whitened"]) <= 100
+
+
+def test_a_drawn_tie_is_as_good_as_the_rule(faces):
+    """Constraint (22) and the least trace, from dense matrices; and a draw is not the rule."""
+    A, y, *_ = pca_split(faces.data[:640], faces.target[:640], 8, 30, 0)  # ten people
+    St = A.T @ A
+    means = np.array([A[y == label].mean(axis=0) for label in y])
+    within = (A - means).T @ (A - means)
+    ratios = np.sort(np.linalg.eigvals(np.linalg.solve(St, within)).real)
+    rule = SLNP(12, 5, max_iter=1).fit(A, y).components_.T
+    for seed in range(3):
+        W, gamma = experiments.with_drawn_tie(A, y, 12, 5, seed, max_iter=1)
+        np.testing.assert_allclose(W.T @ St @ W, np.eye(12), atol=1e-9)
+        assert np.trace(W.T @ within @ W) == pytest.approx(ratios[:12].sum())
+        assert subspace_angles(W, rule).max() > 0.1
+        assert gamma.shape == y.shape
+
+
+def test_without_a_tie_to_draw_the_rounds_are_those_of_slnp(faces):
+    A, y, *_ = pca_split(faces.data[:640], faces.target[:640], 8, 30, 0)
+    model = SLNP(9, 5, tol=0).fit(A, y)
+    for seed in (0, 1):
+        W, gamma = experiments.with_drawn_tie(A, y, 9, 5, seed)
+        np.testing.assert_allclose(np.abs(W), np.abs(model.components_.T), atol=1e-8)
+        np.testing.assert_allclose(gamma, model.gamma_)
