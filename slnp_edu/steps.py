@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from scipy.spatial.distance import cdist
 
 __all__ = [
+    "break_ties",
     "exact_s_step",
     "gamma_bounds",
     "gamma_step",
@@ -26,6 +27,7 @@ __all__ = [
     "project_to_simplex",
     "s_step",
     "similarity_matrix",
+    "smallest_eigenvectors",
     "uniform_similarity",
     "w_step",
     "whitening",
