@@ -184,7 +184,7 @@ def _dumps(value: Any, indent: str = "") -> str:
 
 def _compare(key: str, ours: Any, recorded: Any, report: dict[str, Any]) -> None:
     report["units"] += 1
-    is_rate = key.startswith(("table/", "fig8/", "fig9/", "fig12/"))
+    is_rate = key.startswith(("table/", "fig8/", "fig9/", "fig12/", "tie/"))
     here, there = dict(_numbers(ours)), dict(_numbers(recorded))
     if here.keys() != there.keys():
         report["differences"].append(f"{key}: the record holds other entries")

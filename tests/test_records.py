@@ -16,7 +16,7 @@ from slnp_edu import experiments, paper, records
 from slnp_edu.__main__ import main
 from slnp_edu.datasets import SETS, DatasetNotFoundError, find, load_yale_b
 from slnp_edu.plots import draw_real_figures
-from slnp_edu.protocol import pca_split
+from slnp_edu.protocol import evaluate, pca_split
 from slnp_edu.slnp import SLNP
 
 NAMES = list(experiments.LOADERS)
@@ -206,3 +206,11 @@ def test_without_a_tie_to_draw_the_rounds_are_those_of_slnp(faces):
         W, gamma = experiments.with_drawn_tie(A, y, 9, 5, seed)
         np.testing.assert_allclose(np.abs(W), np.abs(model.components_.T), atol=1e-8)
         np.testing.assert_allclose(gamma, model.gamma_)
+
+
+def test_a_column_without_the_open_choice(faces):
+    unit = experiments.tie(faces.data, faces.target, seed=0)
+    column = {**paper.DIMENSIONS["yale_b"][20], "d": 37}
+    rates = evaluate(faces.data, faces.target, N_i=20, K=5, seed=0, methods=["SLNP"], **column)
+    assert unit["d = C - 1"] == rates["SLNP"]["orthonormal"]
+    assert unit["tie drawn"] != unit["d = C - 1"]
