@@ -140,7 +140,8 @@ def scrubber(
     interval : int
         Milliseconds a picture stays when playing.
     """
-    frames = [_png(draw(value)) for value in values]
+    pictures = [light_png(draw(value), bbox_inches=None) for value in values]
+    frames = ["data:image/png;base64," + base64.b64encode(png).decode() for png in pictures]
     captions = [caption(value) for value in values]
     return HTML(
         SCRUBBER.format(
@@ -158,11 +159,11 @@ def scrubber(
     )
 
 
-def _png(figure: Any) -> str:
-    """The figure as a data address: 64 colours keep a page light."""
+def light_png(figure: Any, **options: Any) -> bytes:
+    """Close the figure and return it as a PNG file of 64 colours, which keeps a page light."""
     raw, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(raw, format="png", bbox_inches=None)
+    figure.savefig(raw, format="png", **options)
     plt.close(figure)
     image = Image.open(raw).convert("RGB").quantize(64, dither=Image.Dither.NONE)
     image.save(small, format="png", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(small.getvalue()).decode()
+    return small.getvalue()

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from slnp_edu.datasets import load_coil100
-from slnp_edu.display import use_style
+from slnp_edu.display import light_png, use_style
 
 
 def image_grid(
@@ -94,7 +94,8 @@ def similarities_per_round(
     for rank, k in enumerate(order):
         shade = plt.get_cmap("viridis")(0.9 * rank / max(n - 1, 1))
         axis.plot(curves[:, k], "-o", ms=3, color=shade)
-        axis.annotate(str(k + 2), (rounds, curves[-1, k]), (4, -3), textcoords="offset points")
+        aside = (4 + 12 * (rank % 2), -3)  # neighbours in two columns, so that none is covered
+        axis.annotate(str(k + 2), (rounds, curves[-1, k]), aside, textcoords="offset points")
     axis.set(xlabel="round", ylabel="similarity to the reference", xticks=range(0, rounds + 1, 2))
     figure.tight_layout()
     return figure
@@ -149,8 +150,7 @@ def draw_real_figures(dataset: str, data: Any, record: dict[str, Any], folder: P
     paths = []
     for name, figure in drawn.items():
         paths.append(folder / f"{name}.png")
-        figure.savefig(paths[-1], dpi=100, metadata={"Software": None})
-        plt.close(figure)
+        paths[-1].write_bytes(light_png(figure, dpi=100))
     return paths
 
 

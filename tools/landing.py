@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from slnp_edu import paper, records
-from slnp_edu.display import COLOURS, use_style
+from slnp_edu.display import COLOURS, light_png, use_style
 from slnp_edu.tables import summarise
 
 FIGURES = Path(__file__).parent.parent / "book" / "figures"
@@ -87,9 +87,9 @@ def draw(rows, columns, size):
 
 
 def main(folder=FIGURES):
-    draw(1, 2, (8.2, 3.2)).savefig(folder / "landing.png", dpi=110, metadata={"Software": None})
-    narrow = draw(2, 1, (4.2, 6))
-    narrow.savefig(folder / "landing-narrow.png", dpi=160, metadata={"Software": None})
+    wide, narrow = draw(1, 2, (8.2, 3.2)), draw(2, 1, (4.2, 6))
+    (folder / "landing.png").write_bytes(light_png(wide, dpi=110))
+    (folder / "landing-narrow.png").write_bytes(light_png(narrow, dpi=160))
     for rival in RIVALS:
         print(f"{rival}: printed {min(printed(rival)):+.1f} to {max(printed(rival)):+.1f}")
         for basis in BASES:
