@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from copy import deepcopy
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ASSIGNMENTS = ROOT / "assignments"
+TEACHING = (ROOT / "book" / "teaching.md").read_text()
 PAGE = (ROOT / "book" / "assignments.md").read_text()
 TOOLS = ROOT / "tools"
 NAMES = [
@@ -106,6 +108,9 @@ def test_all_assignments_say_alike_how_they_work():
     assert len(starts) == len(ways) == len({c[-1].source for c in texts}) == 1
     assert all("How to do an assignment" in way for way in ways)
     assert "# How to do an assignment" in PAGE
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert f"/slnp_edu-{project['version']}-py3-none-any.whl[course]" in PAGE
+    assert f"/slnp_edu-{project['version']}-py3-none-any.whl`" in TEACHING
 
 
 def test_validate_fails_on_as_many_cells_as_the_page_says(tmp_path):
