@@ -61,7 +61,7 @@ assignments: $(READY)  ## generate the student versions of the assignments; refu
 	$(BIN)/python tools/assignments.py $(if $(UPDATE),--update)
 
 grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1: see the teaching page)
-	$(BIN)/python tools/grade.py $(SUBMISSIONS) $(if $(OUT),--out $(OUT)) $(if $(REPORT),--report)
+	$(BIN)/python tools/grade.py $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") $(if $(REPORT),--report)
 
 lab: $(READY)  ## open JupyterLab on the chapters, which read there as in the book
 	$(BIN)/jupyter lab book

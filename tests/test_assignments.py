@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from copy import deepcopy
 from pathlib import Path
 
@@ -17,6 +18,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ASSIGNMENTS = ROOT / "assignments"
+TEACHING = (ROOT / "book" / "teaching.md").read_text()
+PAGE = (ROOT / "book" / "assignments.md").read_text()
 TOOLS = ROOT / "tools"
 NAMES = [
     "a1-neighbours",
@@ -65,6 +68,7 @@ def test_the_source_is_well_formed(name):
     assert len(ids) == len(set(ids))
     assert sum(nbgrader(cell).get("points", 0) for cell in cells) == 20
     assert not any(cell.get("outputs") for cell in cells)
+    assert all(nbgrader(cell) for cell in cells), "a cell that is neither locked nor an answer"
     for cell in cells:
         is_test = nbgrader(cell).get("grade") and not nbgrader(cell)["solution"]
         assert ("BEGIN HIDDEN TESTS" in cell.source) <= bool(is_test)
@@ -80,8 +84,52 @@ def test_the_student_version_gives_nothing_away(name):
     assert stubs
     assert all("Write your answer here." in cell.source for cell in stubs)
     assert "<details><summary>Hint" in "".join(cell.source for cell in released.cells)
-    assert re.search(r"\d+ minutes", released.cells[0].source)
-    assert re.search(r"\b20\b", released.cells[0].source)
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_time_and_points_are_the_same_in_the_notebook_and_on_the_page(name):
+    cells = notebook("source", name).cells
+    intro = cells[0].source
+    minutes = re.search(r"\*\*Expected time\*\*: (\d+) minutes", intro)[1]
+    assert 45 <= int(minutes) <= 120
+    by_hand = sum(nbgrader(c).get("points", 0) for c in cells if nbgrader(c).get("solution"))
+    points = "20" + (f", of which {by_hand} are graded by hand" if by_hand else "")
+    assert f"- **Points**: {points}\n" in intro
+    row = next(line for line in PAGE.splitlines() if f"<../assignments/release/{name}/" in line)
+    assert f"| {minutes} min | 20 | {by_hand} |" in row
+    asked = re.findall(r"^## .*\((.*?) points?\b", "\n".join(c.source for c in cells), re.M)
+    assert sum(int(part) for text in asked for part in text.split("+")) == 20
+
+
+def test_all_assignments_say_alike_how_they_work():
+    texts = [notebook("source", name).cells for name in PRESENT]
+    starts = {c[0].source.partition("**How it works.**")[2].split("\n\n")[0] for c in texts}
+    ways = {c[0].source.partition("**Before you hand in.**")[2].split("\n\n")[0] for c in texts}
+    assert len(starts) == len(ways) == len({c[-1].source for c in texts}) == 1
+    assert all("How to do an assignment" in way for way in ways)
+    assert "# How to do an assignment" in PAGE
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert f"/slnp_edu-{project['version']}-py3-none-any.whl[course]" in PAGE
+    assert f"/slnp_edu-{project['version']}-py3-none-any.whl`" in TEACHING
+
+
+def test_validate_fails_on_as_many_cells_as_the_page_says(tmp_path):
+    said = re.search(r"untouched `a4-gamma-step` (\w+) cells fail; .* it is (\w+)\.", PAGE)
+    counts = [["eight", "nine"].index(word) + 8 for word in said.groups()]
+    untouched, begun = notebook("release", "a4-gamma-step"), notebook("release", "a4-gamma-step")
+    answers = {c.id: c.source for c in notebook("source", "a4-gamma-step").cells}
+    next(c for c in begun.cells if c.id == "eta").source = answers["eta"]
+    for count, handed_in in zip(counts, (untouched, begun), strict=True):
+        nbformat.write(handed_in, tmp_path / "a4-gamma-step.ipynb")
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", "validate", "a4-gamma-step.ipynb"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            timeout=200,
+        )
+        assert f"VALIDATION FAILED ON {count} CELL(S)!" in done.stdout, done.stderr
 
 
 # ------------------------------------------------------------------ drift
@@ -127,7 +175,8 @@ def graded(tmp_path_factory):
     done = python("grade.py", folder / "in", "--out", folder / "out", "--no-rehearsal")
     assert done.returncode == 0, done.stderr
     with (folder / "out" / "points.csv").open(newline="") as file:
-        return {(row["student"], row["assignment"]): row for row in csv.DictReader(file)}
+        rows = {(row["student"], row["assignment"]): row for row in csv.DictReader(file)}
+    return rows | {"folder": folder / "out"}
 
 
 @pytest.mark.parametrize("name", PRESENT)
@@ -149,6 +198,16 @@ def test_the_untouched_student_version_scores_nothing(graded, name):
     questions = {key: value for key, value in row.items() if key.startswith(f"{name}:")}
     assert questions
     assert set(questions.values()) == {"0"}
+
+
+def test_the_model_conclusion_has_the_numbers_that_its_run_prints(graded):
+    path = Path(graded["folder"]) / "autograded" / "solver" / "a6-comparison"
+    cells = {c.id: c for c in nbformat.read(path / "a6-comparison.ipynb", as_version=4).cells}
+    printed = cells["run"].outputs[0].text
+    numbers = re.findall(r"^SLNP .*?([+-]?\d+\.\d) \+- (\d+\.\d)", printed, re.M)
+    assert len(numbers) == 3
+    for mean, half in numbers:
+        assert f"{mean} ± {half}" in cells["conclusion"].source
 
 
 # ------------------------------------------------------------------ wrong answers

@@ -386,4 +386,6 @@ def test_a_folder_without_submissions_is_refused_in_a_sentence(tmp_path, exists)
     done = grade(tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert "has the name of an assignment" in done.stderr or "SUBMISSIONS=dir" in done.stderr
+    said = "has an assignment's name in its own: a0-tiny" if exists else "There is no folder"
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1

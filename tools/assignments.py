@@ -4,7 +4,6 @@ Usage: python tools/assignments.py [--update]
 """
 
 import argparse
-import hashlib
 import logging
 import os
 import shutil
@@ -15,13 +14,11 @@ from pathlib import Path
 import nbformat
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from notebooks import clean
 from traitlets.config import PyFileConfigLoader
 
 ASSIGNMENTS = Path(__file__).parent.parent / "assignments"
-NOTEBOOK_METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
+KEPT_CELL_METADATA = ("nbgrader", "deletable", "editable")
 
 logging.basicConfig(format="%(message)s", level=logging.ERROR)  # what nbgrader complains about
 # nbgrader calls alembic by name to set up a gradebook; it lies beside this Python.
@@ -41,24 +38,6 @@ def configuration(folder, course):
     return config
 
 
-def clean(notebook):
-    """Drop outputs and metadata that change from run to run; give cells lasting ids."""
-    notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    seen = {}
-    for cell in notebook.cells:
-        kept = {"nbgrader", "deletable", "editable"} & cell.metadata.keys()
-        cell.metadata = nbformat.from_dict({name: cell.metadata[name] for name in sorted(kept)})
-        digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
-        name = cell.metadata.get("nbgrader", {}).get("grade_id", digest)
-        seen[name] = seen.get(name, 0) + 1
-        cell.id = name if seen[name] == 1 else f"{name}-{seen[name]}"
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    nbformat.validate(notebook)
-    return notebook
-
-
 def generate(folder, course):
     """Write the student versions of `folder` into `course`/release and the gradebook beside it.
 
@@ -74,7 +53,11 @@ def generate(folder, course):
         converter.force = True
         converter.start()
         path = course / "release" / name / f"{name}.ipynb"
-        notebook = clean(nbformat.read(path, as_version=4))
+        notebook = clean(nbformat.read(path, as_version=4), KEPT_CELL_METADATA)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        nbformat.validate(notebook)
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
 

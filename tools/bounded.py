@@ -9,6 +9,8 @@ This is no security sandbox. It stops accidents and the usual tricks, not an exp
 """
 
 import asyncio
+import collections
+import contextlib
 import json
 import os
 import resource
@@ -19,6 +21,7 @@ import time
 sys.modules["rfc3987_syntax"] = None  # a format checker that jsonschema can do without: 1 s a start
 NOTE = "refused: "
 HERE = os.path.abspath(__file__)
+SPARE = 500_000_000  # bytes of memory that only the last cells get
 
 # The last cell of every run: each of these must find a difference, or the tests were disarmed.
 CONTROL = """
@@ -37,15 +40,22 @@ raise RuntimeError("TOKEN")
 
 
 def set_limits(settings):
-    for what, value in (
-        (resource.RLIMIT_AS, settings["memory_bytes"]),
-        (resource.RLIMIT_FSIZE, 100_000_000),
-        (resource.RLIMIT_CPU, 2 * settings["notebook_seconds"] + 60),
-        (resource.RLIMIT_CORE, 0),
+    for what, value, spare in (
+        (resource.RLIMIT_AS, settings["memory_bytes"], SPARE),
+        (resource.RLIMIT_FSIZE, 100_000_000, 0),
+        (resource.RLIMIT_CPU, 2 * settings["notebook_seconds"] + 60, 0),
+        (resource.RLIMIT_CORE, 0, 0),
     ):
         hard = resource.getrlimit(what)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(what, (value, value))
+        most = value + spare if hard == resource.RLIM_INFINITY else min(value + spare, hard)
+        resource.setrlimit(what, (min(value, most), most))
+
+
+def give_spare_memory(pid):
+    """Let the last cells run where all memory is used up: output that waits to be read fills it."""
+    with contextlib.suppress(OSError):  # the kernel may have ended
+        hard = resource.prlimit(pid, resource.RLIMIT_AS)[1]
+        resource.prlimit(pid, resource.RLIMIT_AS, (hard, hard))
 
 
 def guard(protected):
@@ -77,6 +87,23 @@ def guard(protected):
     sys.addaudithook(hook)
 
 
+def slow_output():
+    """Let a flood of output wait until it is passed on; on a busy machine it filled the memory."""
+    from ipykernel.iostream import OutStream
+
+    write, waiting = OutStream.write, collections.Counter()
+
+    def write_and_wait(stream, text):
+        written = write(stream, text)
+        waiting[stream.name] += written
+        if waiting[stream.name] > 100_000:
+            waiting[stream.name] = 0
+            stream.flush()
+        return written
+
+    OutStream.write = write_and_wait
+
+
 def kernel():
     """Become the notebook's kernel."""
     sys.argv.remove("--kernel")
@@ -84,6 +111,7 @@ def kernel():
         settings = json.load(file)
     os.remove("settings.json")
     guard(settings["protected"])
+    slow_output()
     from ipykernel import kernelapp
 
     kernelapp.launch_new_instance()
@@ -116,6 +144,8 @@ def execute(notebook, settings):
         async def async_execute_cell(self, cell, cell_index, **kwargs):
             if cell.cell_type != "code" or not cell.source.strip():
                 return cell
+            if cell is controls[0] and hasattr(resource, "prlimit"):  # only Linux has it
+                give_spare_memory(self.km.provisioner.pid)
             left = self.end - time.monotonic()
             if self.stopped is None and left < 1:
                 self.stopped = "the time for the whole notebook was used up"

@@ -379,7 +379,8 @@ def grade(submissions, course, folder, settings, workers, rehearsal=True):
     """Grade everything handed in; return {(student, assignment): status} and files left out."""
     found, other = find_submissions(submissions, names(folder))
     if not found:
-        raise Refused(f"No file in {submissions} has the name of an assignment in its name.")
+        wanted = ", ".join(names(folder))
+        raise Refused(f"No file in {submissions} has an assignment's name in its own: {wanted}.")
     course.mkdir(parents=True, exist_ok=True)
     generate(folder, course)
     shutil.copy(folder / "nbgrader_config.py", course)
@@ -507,8 +508,11 @@ def main(arguments=None):
     parser.add_argument("--at-once", type=int, default=2, help="notebooks run at a time")
     parser.add_argument("--no-rehearsal", action="store_true", help="skip the model solutions")
     options = parser.parse_args(arguments)
-    if options.submissions is None or not options.submissions.is_dir():
+    if options.submissions is None:
         print("Say where the students' notebooks are: make grade SUBMISSIONS=dir", file=sys.stderr)
+        return 2
+    if not options.submissions.is_dir():
+        print(f"There is no folder {options.submissions}.", file=sys.stderr)
         return 2
     submissions = options.submissions.resolve()
     course = (options.out or submissions.with_name(submissions.name + "-graded")).resolve()

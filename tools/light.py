@@ -27,12 +27,15 @@ UNUSED_TAGS = re.compile(
 )
 
 # MathJax begins once the text has been painted; a page in the background is not painted, so not
-# later than after 0.2 s. What a screen reader says must contain what is seen; a list holds nothing
-# but its items.
+# later than after 0.2 s. A notebook is to be saved, not shown as text. What a screen reader
+# says must contain what is seen; a list holds nothing but its items.
 MENDED = {
     'window.MathJax = {"options"': """window.MathJax = {"startup": {pageReady: () =>
       new Promise(go => { requestAnimationFrame(() => setTimeout(go)); setTimeout(go, 200); })
         .then(() => MathJax.startup.defaultPageReady())}, "options\"""",
+    'target="_blank"\n   class="btn btn-sm btn-download-source': (
+        'target="_blank" download\n   class="btn btn-sm btn-download-source'
+    ),
     '<summary aria-label="Toggle hidden content">': "<summary>",
     'title="Search" aria-label="Search" data-bs': 'title="Search" data-bs',
     '<div role="list" class="citation-list">': '<div class="citation-list">',
