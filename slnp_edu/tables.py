@@ -9,6 +9,7 @@ from scipy.stats import t
 
 from slnp_edu import paper
 
+NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
 #: N_i -> method -> basis -> rates in per cent, one per split
 Columns = Mapping[int, Mapping[str, Mapping[str, Sequence[float]]]]
 
@@ -44,7 +45,7 @@ def rates_table(columns: Columns, basis: str) -> Markdown:
     for method in next(iter(columns.values())):
         if basis in next(iter(columns.values()))[method]:
             found = [summarise(columns[N_i][method][basis]) for N_i in columns]
-            rows.append([method, *(f"{s.mean:.1f} ± {s.interval:.1f}" for s in found)])
+            rows.append([method, *(f"{s.mean:.1f}{NB}±{NB}{s.interval:.1f}" for s in found)])
     return _markdown([f"{basis} basis, N_i =", *map(str, columns)], rows)
 
 
@@ -63,9 +64,9 @@ def against_paper(columns: Columns, dataset: str, basis: str) -> Markdown:
             "in" if explained(*pair) else "**out**" for pair in zip(printed, ours, strict=True)
         ]
         rows.append([f"**{method}**, paper", *(f"{rate:.2f}" for rate in printed)])
-        rows.append(["ours", *(f"{s.mean:.1f} ± {s.interval:.1f}" for s in means)])
+        rows.append(["ours", *(f"{s.mean:.1f}{NB}±{NB}{s.interval:.1f}" for s in means)])
         rows.append(
-            ["paper - ours", *(f"{g:+.1f}, {v}" for g, v in zip(gaps, verdicts, strict=True))]
+            ["paper - ours", *(f"{g:+.1f},{NB}{v}" for g, v in zip(gaps, verdicts, strict=True))]
         )
     return _markdown([f"{basis} basis, N_i =", *map(str, columns)], rows)
 
@@ -99,7 +100,7 @@ def paired_table(columns: Columns, basis: str, others: Sequence[str]) -> Markdow
     rows = []
     for other in others:
         found = [paired(column, other, basis) for column in columns.values()]
-        cells = [(marks[standing(s)], f"{s.mean:+.2f} ± {s.interval:.2f}") for s in found]
+        cells = [(marks[standing(s)], f"{s.mean:+.2f} ±{NB}{s.interval:.2f}") for s in found]
         rows.append([other, *(mark + cell + mark for mark, cell in cells)])
     return _markdown([f"SLNP - other, {basis}, N_i =", *map(str, columns)], rows)
 
