@@ -26,6 +26,9 @@ UNUSED_TAGS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+# Scripts wait until the text has been read; inline ones need the options at once.
+NOT_DEFERRED = re.compile(r"<script (?![^>]*defer)(?=[^>]*src=)(?![^>]*documentation_options)")
+
 # MathJax begins once the text has been painted; a page in the background is not painted, so not
 # later than after 0.2 s. A notebook is to be saved, not shown as text. What a screen reader
 # says must contain what is seen; a list holds nothing but its items.
@@ -74,6 +77,7 @@ def lighten(app, exception):
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         text = UNUSED_TAGS.sub("", text)
+        text = NOT_DEFERRED.sub('<script defer="defer" ', text)
         for old, new in MENDED.items():
             text = text.replace(old, new)
         page.write_text(text, encoding="utf-8")
