@@ -191,6 +191,7 @@ def visit(site, browser, axe):
         for width, scheme in LOOKS:
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(400)  # the side panels slide when the width changes
             seen["wide"] += [f"at {width}: {line}" for line in page.evaluate(TOO_WIDE)]
             shot = SHOTS / f"{name.replace('/', '-')}-{width}-{scheme}.jpg"
             page.screenshot(path=shot, full_page=True, type="jpeg", quality=70)
