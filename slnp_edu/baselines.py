@@ -31,7 +31,7 @@ class LPP(GraphEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        d. By default the rank of the data.
+        Directions (d); by default the rank of the data.
     n_neighbors : int or None, default 5
     kernel : {"heat", "gaussian"}
         "heat" is ``exp(-d^2 / t)`` (He and Niyogi, and (13)); "gaussian" is ``exp(-d^2 / 2t^2)``
@@ -101,7 +101,7 @@ class LFDA(GraphEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        d. By default C - 1 or the rank of the within-class scatter, whichever is less.
+        Directions (d); by default C - 1 or the rank of the within-class scatter, whichever is less.
     n_neighbors : int, default 7
         K of the local scaling; N_i - 1 in smaller classes.
     basis : {"whitened", "orthonormal"}
@@ -157,7 +157,7 @@ class MFA(GraphEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        d. By default C - 1 or the rank of the second matrix, whichever is less.
+        Directions (d); by default C - 1 or the rank of the second matrix, whichever is less.
     n_neighbors : int, default 5
         k1; N_i - 1 in smaller classes.
     n_pairs : int, default 20
@@ -234,7 +234,7 @@ class LSDA(GraphEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        d. By default C - 1 or the rank of ``X'D_w X``, whichever is less.
+        Directions (d); by default C - 1 or the rank of ``X'D_w X``, whichever is less.
     n_neighbors : int, default 5
     beta : float, default 0.1
         Weight of the between-class graph, 0 <= beta < 1.

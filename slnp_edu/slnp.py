@@ -41,7 +41,7 @@ class SLNP(LinearProjection):
     Parameters
     ----------
     n_components : int, optional
-        d. By default C - 1 or the rank of the data, whichever is less.
+        Directions (d); by default C - 1 or the rank of the data, whichever is less.
     n_neighbors : int, default 5
         K, at least 2. In a class of N_i <= K samples it is cut to N_i - 1, with a warning.
     max_iter : int, default 10

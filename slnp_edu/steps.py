@@ -49,7 +49,7 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
     y : array of shape (N,)
         Their class labels.
     n_neighbors : int
-        K.
+        K, neighbours per sample.
 
     Returns
     -------
