@@ -146,12 +146,12 @@ def tie(X: Array, y: NDArray[Any], seed: int) -> dict[str, Any]:
     """One split of a column of Table II, with d = C - 1, where nothing is tied, and a drawn tie."""
     setting, K = paper.DIMENSIONS["yale_b"][TIE_N_i], paper.DATASETS["yale_b"]["K"]
     A, y_train, B, y_test = pca_split(X, y, TIE_N_i, setting["D_PCA"], seed)
-    learned = {
+    projections = {
         "d = C - 1": METHODS["SLNP"](A, y_train, len(np.unique(y)) - 1, K),
         "tie drawn": with_drawn_tie(A, y_train, setting["d"], K, seed)[0],
     }
     rates: dict[str, Any] = {}
-    for choice, W in learned.items():
+    for choice, W in projections.items():
         V = in_basis(W, "orthonormal")
         rates[choice] = nearest_neighbour_rate(A @ V, y_train, B @ V, y_test)
     return rates
