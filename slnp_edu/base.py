@@ -19,35 +19,75 @@ from sklearn.utils.validation import (
 
 from slnp_edu.steps import Array, fix_signs, smallest_eigenvectors, whitening
 
-BASES = ("whitened", "orthonormal")
+BASES = ("own", "whitened", "orthonormal")
 
 
-def in_basis(W: Array, basis: str) -> Array:
+def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     """Give the subspace spanned by the columns of W the basis asked for.
+
+    "whitened" and "orthonormal" are Gram-Schmidt, column by column, in the inner product of St and
+    in the usual one. A W that meets the constraint already comes back as it is, but for rounding
+    and for the signs: each column's largest entry is positive. Other bases that meet the same
+    constraint differ by a rotation, which no distance between projected samples notices.
 
     Parameters
     ----------
     W : array of shape (D, d)
-        Full column rank. For scikit-learn's LDA pass ``lda.scalings_[:, :d]``.
-    basis : {"whitened", "orthonormal"}
-        "whitened" leaves W as its method made it; "orthonormal" gives ``W'W = I``.
+        For scikit-learn's PCA pass ``pca.components_.T``, for its LDA ``lda.scalings_[:, :d]``.
+    basis : {"own", "whitened", "orthonormal"}
+        "own" leaves W as its method made it; "whitened" gives ``W'StW = I``, the paper's (22), with
+        ``St = X'X``; "orthonormal" gives ``W'W = I``.
+    X : array of shape (N, D), optional
+        The training samples, centred or not. Needed for "whitened" only.
 
     Returns
     -------
     W : array of shape (D, d)
+        With fewer columns if some cannot be had: no scale gives variance to a direction in which
+        the samples have none (D > N - 1, say), and what depends on the columns before it adds
+        nothing. Such columns are dropped, as `slnp_edu.steps.whitening` drops them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> in_basis(np.array([[0.0], [-2.0]]), "orthonormal")
+    >>> W = np.array([[0.0], [-2.0]])
+    >>> in_basis(W, "orthonormal")
+    array([[0.],
+           [1.]])
+    >>> in_basis(W, "whitened", np.array([[1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])) * np.sqrt(8)
     array([[0.],
            [1.]])
     """
     check_choice("basis", basis, BASES)
-    if basis == "whitened":
+    if basis == "own":
         return W
-    # + 0.0 turns -0.0 into 0.0
-    return fix_signs(np.linalg.qr(W)[0]) + 0.0
+    if basis == "orthonormal":
+        X = np.eye(len(W))
+    elif X is None:
+        raise ValueError("basis='whitened' is W'StW = I: pass X, the training samples, as well.")
+    else:
+        X = X - X.mean(axis=0)
+    W = gram_schmidt(gram_schmidt(W, X), X)  # once more, to take off what rounding has left
+    return fix_signs(W) + 0.0  # turns -0.0 into 0.0
+
+
+def gram_schmidt(W: Array, X: Array) -> Array:
+    """Give the columns of W lengths 1 and right angles in the inner product of ``X'X``.
+
+    A column of which nothing is left but rounding is dropped.
+    """
+    Y = X @ W
+    rounding = 10 * max(Y.shape) * np.finfo(float).eps * np.linalg.norm(X)
+    V, Q = np.empty((len(W), 0)), np.empty((len(Y), 0))
+    for w, y in zip(W.T, Y.T, strict=True):
+        shares = Q.T @ y
+        v, q = w - V @ shares, y - Q @ shares
+        left = np.linalg.norm(q)
+        if left > rounding * np.linalg.norm(w):
+            V, Q = np.column_stack([V, v / left]), np.column_stack([Q, q / left])
+    if V.shape[1] == 0:
+        raise ValueError("The samples do not vary in any direction of W.")
+    return V
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -93,7 +133,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     there, so a failed ``fit`` changes nothing.
     """
 
-    supervised = True
+    own_basis = "own"  # "whitened" or "orthonormal" where the method's own constraint is that one
     n_components: int | None
     basis: str
 
@@ -115,12 +155,13 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             check_integer("n_components", self.n_components, 1)
         self._check_parameters()
         samples = check_samples(X, at_least=2)
-        labels = self._check_labels(y, len(samples)) if self.supervised else None
+        labels = self._check_labels(y, len(samples)) if self._uses_labels() else None
         mean = samples.mean(axis=0)
         W, learned = self._learn(samples - mean, labels)
         validate_data(self, X, skip_check_array=True)  # notes feature names and their number
         self.mean_ = mean
-        self.components_ = in_basis(W, self.basis).T
+        basis = "own" if self.basis == self.own_basis else self.basis
+        self.components_ = in_basis(W, basis, samples).T
         for name, value in learned.items():
             setattr(self, name, value)
         return self
@@ -131,6 +172,9 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         samples = check_samples(X)
         validate_data(self, X, reset=False, skip_check_array=True)  # the features of fit?
         return (samples - self.mean_) @ self.components_.T
+
+    def _uses_labels(self) -> bool:
+        return True
 
     @abstractmethod
     def _check_parameters(self) -> None: ...
@@ -172,7 +216,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.supervised
+        tags.target_tags.required = self._uses_labels()
         return tags
 
 

@@ -1,28 +1,50 @@
-"""The methods SLNP is compared with, as pairs of matrices: LPP, LFDA, MFA and LSDA.
+"""The methods SLNP is compared with: LPP, LFDA, MFA, LSDA, SOLDE and LADA.
 
-Each learns W from a graph that is fixed beforehand in the original space. A class here says only
-which two matrices it pits against each other; `slnp_edu.base.GraphEmbedding` does the rest. PCA
-and LDA are scikit-learn's own; `slnp_edu.base.in_basis` gives LDA's directions either basis.
+All but the last learn W from a graph that is fixed beforehand in the original space. LPP, LFDA, MFA
+and LSDA say only which two matrices they pit against each other; `slnp_edu.base.GraphEmbedding`
+does the rest. SOLDE asks for orthogonal directions, LADA learns its graph in rounds as SLNP does.
+PCA and LDA are scikit-learn's; `slnp_edu.base.in_basis` gives their directions the same bases.
 
-In every method ``basis="whitened"`` keeps the method's own constraint, ``W'BW = I``, and
-``basis="orthonormal"`` gives the same subspace a basis with ``W'W = I``. The data are centred
-first, as the PCA step of the paper does anyway.
+In every method ``basis="own"``, the default, keeps the method's own constraint as its authors have
+it: ``W'BW = I``, with a B that differs from method to method, or ``W'W = I`` (SOLDE and LADA).
+``basis="whitened"`` gives the same subspace a basis with ``W'StW = I``, the paper's (22), and
+``basis="orthonormal"`` one with ``W'W = I``. Two methods are compared in one metric only if both
+are whitened or both are orthonormal. The data are centred first, as the PCA step of the paper does
+anyway.
 """
 
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 from scipy.spatial.distance import cdist
 
-from slnp_edu.base import GraphEmbedding, check_choice, check_integer, check_number
-from slnp_edu.steps import Array, laplacian_scatter, neighbours, similarity_matrix
+from slnp_edu.base import (
+    GraphEmbedding,
+    LinearProjection,
+    check_choice,
+    check_integer,
+    check_number,
+)
+from slnp_edu.steps import (
+    Array,
+    fix_signs,
+    laplacian_scatter,
+    neighbours,
+    objective,
+    similarity_matrix,
+    smallest_eigenvectors,
+    uniform_similarity,
+    whitening,
+)
 
 
 class LPP(GraphEmbedding):
-    """Locality Preserving Projection (He and Niyogi), (13)-(14). Uses no labels.
+    """Locality Preserving Projection (He and Niyogi), (13)-(14). Needs no labels.
 
     Makes ``w'X'LXw`` small against ``w'X'DXw``: neighbours in the original space stay close.
+    Its supervised variant, ``within_classes=True``, links samples of the same class only.
 
     Conventions. Two samples are linked if either is among the K nearest of the other; with
     ``n_neighbors=None`` all are, as (13) is printed. No sample is linked with itself. The paper
@@ -31,15 +53,18 @@ class LPP(GraphEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default the rank of the data.
+        Directions (d); by default the rank of the data; within classes C - 1 at most.
     n_neighbors : int or None, default 5
+        K; within classes N_i - 1 in smaller ones.
     kernel : {"heat", "gaussian"}
         "heat" is ``exp(-d^2 / t)`` (He and Niyogi, and (13)); "gaussian" is ``exp(-d^2 / 2t^2)``
         (Cai's code).
     t : float, optional
         Width of the kernel. By default the mean of d^2 over the linked pairs ("heat"), or the
         root of that mean ("gaussian").
-    basis : {"whitened", "orthonormal"}
+    within_classes : bool, default False
+        Whether only samples of the same class are neighbours; ``fit`` then needs y.
+    basis : {"own", "whitened", "orthonormal"}
 
     Attributes
     ----------
@@ -48,8 +73,6 @@ class LPP(GraphEmbedding):
     eigenvalues_ : array of shape (d,), ascending
     """
 
-    supervised = False
-
     def __init__(
         self,
         n_components: int | None = None,
@@ -57,13 +80,18 @@ class LPP(GraphEmbedding):
         *,
         kernel: str = "heat",
         t: float | None = None,
-        basis: str = "whitened",
+        within_classes: bool = False,
+        basis: str = "own",
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.t = t
+        self.within_classes = within_classes
         self.basis = basis
+
+    def _uses_labels(self) -> bool:
+        return self.within_classes
 
     def _check_parameters(self) -> None:
         if self.n_neighbors is not None:
@@ -75,8 +103,7 @@ class LPP(GraphEmbedding):
     def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
         N = len(X)
         K = N - 1 if self.n_neighbors is None else min(self.n_neighbors, N - 1)
-        linked = nearest_neighbour_graph(X, K).tocoo()
-        j, k = linked.coords
+        j, k = nearest_neighbour_graph(X, K, y).tocoo().coords
         squared = np.sum((X[j] - X[k]) ** 2, axis=1)
         S = csr_array((self._similarity(squared), (j, k)), shape=(N, N))
         return laplacian_scatter(X, S), X.T @ (S.sum(axis=1)[:, None] * X)
@@ -95,8 +122,7 @@ class LFDA(GraphEmbedding):
 
     Conventions. The similarity in (15)-(16) is ``exp(-||x_j - x_k||^2 / (sigma_j sigma_k))``,
     where sigma is the distance to the K-th nearest sample *of the same class* (Sugiyama's local
-    scaling), not the one width of (13). Of Sugiyama's three metrics, "whitened" is his "plain"
-    and "orthonormal" his "orthonormalized"; his "weighted" is not offered.
+    scaling), not the one width of (13).
 
     Parameters
     ----------
@@ -104,7 +130,12 @@ class LFDA(GraphEmbedding):
         Directions (d); by default C - 1 or the rank of the within-class scatter, whichever is less.
     n_neighbors : int, default 7
         K of the local scaling; N_i - 1 in smaller classes.
-    basis : {"whitened", "orthonormal"}
+    metric : {"weighted", "plain"}
+        What ``basis="own"`` gives: the eigenvectors times the root of their eigenvalues, so that
+        directions that separate better count more (Sugiyama's default), or the eigenvectors as
+        they are, with ``W'S_lw W = I`` for the local within-class scatter S_lw. His third metric,
+        "orthonormalized", is ``basis="orthonormal"``.
+    basis : {"own", "whitened", "orthonormal"}
 
     Attributes
     ----------
@@ -116,14 +147,27 @@ class LFDA(GraphEmbedding):
     maximises = True
 
     def __init__(
-        self, n_components: int | None = None, n_neighbors: int = 7, *, basis: str = "whitened"
+        self,
+        n_components: int | None = None,
+        n_neighbors: int = 7,
+        *,
+        metric: str = "weighted",
+        basis: str = "own",
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.basis = basis
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
+        check_choice("metric", self.metric, ("weighted", "plain"))
+
+    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
+        W, learned = super()._learn(X, y)
+        if self.basis == "own" and self.metric == "weighted":
+            W = W * np.sqrt(np.maximum(learned["eigenvalues_"], 0.0))  # none below 0 but rounding
+        return W, learned
 
     def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
         # Weight 1/N on every pair gives St; what differs from it within the classes is added.
@@ -165,7 +209,7 @@ class MFA(GraphEmbedding):
     pairs : {"class", "sample", "overall"}
         The k2 nearest pairs between each class and the rest (Yan et al.), the k2 nearest of other
         classes for each sample (several codes), or the k2 nearest of all pairs (Cai's code).
-    basis : {"whitened", "orthonormal"}
+    basis : {"own", "whitened", "orthonormal"}
 
     Attributes
     ----------
@@ -181,7 +225,7 @@ class MFA(GraphEmbedding):
         *,
         n_pairs: int = 20,
         pairs: str = "class",
-        basis: str = "whitened",
+        basis: str = "own",
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -239,7 +283,7 @@ class LSDA(GraphEmbedding):
     beta : float, default 0.1
         Weight of the between-class graph, 0 <= beta < 1.
     self_loops : bool, default True
-    basis : {"whitened", "orthonormal"}
+    basis : {"own", "whitened", "orthonormal"}
 
     Attributes
     ----------
@@ -257,7 +301,7 @@ class LSDA(GraphEmbedding):
         *,
         beta: float = 0.1,
         self_loops: bool = True,
-        basis: str = "whitened",
+        basis: str = "own",
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -278,6 +322,215 @@ class LSDA(GraphEmbedding):
             W_w = W_w + diags_array(np.ones(N))
         A = self.beta / (1 - self.beta) * laplacian_scatter(X, W_b) + X.T @ (W_w @ X)
         return A, X.T @ (W_w.sum(axis=1)[:, None] * X)
+
+
+class SOLDE(LinearProjection):
+    """Stable Orthogonal Local Discriminant Embedding. The paper cites it but does not define it.
+
+    The definition is second-hand: it follows the account of Yang et al. (Pattern Recognition 71,
+    2017). Two samples are neighbours if either is among the K nearest of the other. Neighbours of
+    the same class get the similarity ``S = exp(-d^2 / sigma)`` and the diversity ``H = 1 - S``,
+    neighbours of different classes the margin ``F = exp(-d^2 / sigma)``. With their Laplacians and
+    ``L_d = a L_s - (1 - a) L_v``, W makes ``w'X'L_m Xw`` large against ``w'X'L_d Xw``, where the
+    directions are orthogonal.
+
+    Conventions. ``L_d`` is the Laplacian of ``a S - (1 - a) H = S - (1 - a)`` and has negative
+    eigenvalues if a is small against the distances; then the ratio has no largest value, and
+    ``fit`` refuses. With the default sigma every S is at least 1/e, so any ``a > 1 - 1/e = 0.63``
+    will do. Null directions of ``X'L_d X`` are dropped. Neither sigma nor a is known from the
+    source: the defaults are ours.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Directions (d); by default C - 1 or the rank of ``X'L_d X``, whichever is less.
+    n_neighbors : int, default 5
+    a : float, default 0.75
+        Weight of the similarity against the diversity, 0.5 <= a <= 1.
+    sigma : float, optional
+        Width of the kernel. By default the largest d^2 of two neighbours.
+    directions : {"one by one", "trace ratio"}
+        Each direction the best of those orthogonal to the ones before it (SOLDE), or all d at
+        once, with the largest ratio of the traces (SOLDE-TR).
+    basis : {"own", "whitened", "orthonormal"}
+        "own" is orthonormal here.
+
+    Attributes
+    ----------
+    components_ : array of shape (d, D)
+    mean_ : array of shape (D,)
+    ratio_ : float
+        ``tr(W'X'L_m XW) / tr(W'X'L_d XW)`` for the orthonormal W.
+    """
+
+    own_basis = "orthonormal"
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n_neighbors: int = 5,
+        *,
+        a: float = 0.75,
+        sigma: float | None = None,
+        directions: str = "one by one",
+        basis: str = "own",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.a = a
+        self.sigma = sigma
+        self.directions = directions
+        self.basis = basis
+
+    def _check_parameters(self) -> None:
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        check_number("a", self.a, 0.5, np.nextafter(1, 2))
+        if self.sigma is not None:
+            check_number("sigma", self.sigma, np.finfo(float).tiny)
+        check_choice("directions", self.directions, ("one by one", "trace ratio"))
+
+    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
+        margin, L_d = self._matrices(X, y)
+        lowest, highest = np.linalg.eigvalsh(L_d)[[0, -1]]
+        if lowest < -1e-12 * abs(highest):
+            raise ValueError(
+                "X'L_d X has negative eigenvalues; a nearer 1 or a larger sigma helps."
+            )
+        U = range_basis(L_d)
+        d = self._n_components(U.shape[1], y)
+        solve = one_by_one if self.directions == "one by one" else trace_ratio
+        W = U @ solve(-U.T @ margin @ U, U.T @ L_d @ U, d)
+        return fix_signs(W), {"ratio_": np.trace(W.T @ margin @ W) / np.trace(W.T @ L_d @ W)}
+
+    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
+        N = len(X)
+        j, k = nearest_neighbour_graph(X, min(self.n_neighbors, N - 1)).tocoo().coords
+        squared = np.sum((X[j] - X[k]) ** 2, axis=1)
+        sigma = (squared.max() or 1.0) if self.sigma is None else self.sigma
+        s, same = np.exp(-squared / sigma), y[j] == y[k]
+        F = csr_array((s[~same], (j[~same], k[~same])), shape=(N, N))
+        S_minus = csr_array((s[same] - (1 - self.a), (j[same], k[same])), shape=(N, N))
+        return laplacian_scatter(X, F), laplacian_scatter(X, S_minus)
+
+
+class LADA(LinearProjection):
+    """Locality Adaptive Discriminant Analysis (Li, Chen, Nie and Wang, IJCAI 2017).
+
+    The closest relative of SLNP: it too learns the similarities within each class from the
+    projected distances, in turns with W, from the start ``s_ijk = 1/N_i``. It needs neither K nor
+    gamma, because s enters squared. With the distances d_ijk of (28) it minimises
+
+    ``sum_i N_i sum_jk s_ijk^2 d_ijk / (1/N sum_jk ||W'x_j - W'x_k||^2)``
+
+    under ``W'W = I``, ``s >= 0`` and ``sum_k s_ijk = 1``. For given s this is a trace ratio, for
+    given W the best s_ijk is proportional to ``1 / d_ijk``. No step lets the ratio rise.
+
+    The definition is second-hand: it follows a transcription of the article's equations (7) to
+    (17), not the article.
+
+    Conventions. A sample is not its own neighbour: printed with k = j in the sums, all of s would
+    fall on the sample itself. Samples that coincide with others share s alike among these. Null
+    directions of St are dropped. Distances of all pairs in a class are held at once.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Directions (d); by default C - 1 or the rank of the data, whichever is less.
+    max_iter : int, default 10
+        The most rounds to run.
+    tol : float, default 1e-6
+        Stop when the ratio falls by no more than this fraction of itself.
+    basis : {"own", "whitened", "orthonormal"}
+        "own" is orthonormal here.
+
+    Attributes
+    ----------
+    components_ : array of shape (d, D)
+    mean_ : array of shape (D,)
+    objective_ : array of shape (rounds,)
+        The ratio after each round, never rising.
+    n_iter_ : int
+    """
+
+    own_basis = "orthonormal"
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        max_iter: int = 10,
+        tol: float = 1e-6,
+        basis: str = "own",
+    ) -> None:
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.basis = basis
+
+    def _check_parameters(self) -> None:
+        check_integer("max_iter", self.max_iter, 1)
+        check_number("tol", self.tol, 0)
+
+    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
+        U = range_basis(X.T @ X)
+        d = self._n_components(U.shape[1], y)
+        Z = X @ U
+        N_i = np.bincount(y)[y][:, None]
+        S = uniform_similarity(y)  # N_i s^2 for s = 1/N_i
+        J: list[float] = []
+        for _ in range(self.max_iter):
+            V = trace_ratio(laplacian_scatter(Z, S), Z.T @ Z, d)
+            indices, distances = neighbours(Z @ V, y, int(N_i.max()) - 1)
+            weights = N_i * inverse_shares(distances) ** 2
+            S = similarity_matrix(indices, weights)
+            J.append(objective(distances, weights, np.zeros(len(y))) / (2 * np.sum((Z @ V) ** 2)))
+            if len(J) > 1 and J[-2] - J[-1] <= self.tol * J[-1]:
+                break
+        return fix_signs(U @ V), {"objective_": np.array(J), "n_iter_": len(J)}
+
+
+def inverse_shares(distances: Array) -> Array:
+    """Rows proportional to ``1 / d`` that sum to 1; those at distance 0 share alike among them.
+
+    Distances ascend in each row and are ``inf`` where there is no neighbour, as `neighbours` has
+    them.
+    """
+    nearest = distances[:, [0]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s = np.where(nearest > 0, nearest / distances, distances == 0)
+    s = np.where(np.isfinite(distances), s, 0.0)
+    return s / np.maximum(s.sum(axis=1, keepdims=True), 1.0)  # the nearest has 1 here
+
+
+def range_basis(B: Array) -> Array:
+    """Orthonormal basis of the range of B (D, rank); null directions are dropped."""
+    P = whitening(B)
+    return P / np.linalg.norm(P, axis=0)
+
+
+def trace_ratio(A: Array, B: Array, n_components: int) -> Array:
+    """Make ``tr(W'AW) / tr(W'BW)`` as small as can be under ``W'W = I``, for a positive definite B.
+
+    The best W for a guess r of the ratio minimises ``tr(W'(A - rB)W)``; its own ratio is the next
+    guess. The guesses fall until they stand still at the smallest ratio there is.
+    """
+    ratio = np.trace(A) / np.trace(B)  # some W reaches the ratio of the whole space
+    while True:
+        W = eigh(A - ratio * B)[1][:, :n_components]
+        found = np.trace(W.T @ A @ W) / np.trace(W.T @ B @ W)
+        if found >= ratio - 1e-14 * abs(ratio):
+            return W
+        ratio = found
+
+
+def one_by_one(A: Array, B: Array, n_components: int) -> Array:
+    """Columns of ``W'W = I``, each the smallest ``w'Aw / w'Bw`` orthogonal to those before it."""
+    W = np.empty((len(A), 0))
+    for k in range(n_components):
+        Q = np.linalg.qr(W, mode="complete")[0][:, k:]  # all that is orthogonal to W
+        w = Q @ smallest_eigenvectors(Q.T @ A @ Q, whitening(Q.T @ B @ Q), 1)[0]
+        W = np.column_stack([W, w / np.linalg.norm(w)])
+    return W
 
 
 def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_array:

@@ -1,6 +1,9 @@
-"""SLNP as a scikit-learn transformer: the loop over the steps, and nothing else."""
+"""Algorithm 1 as a loop over the steps, and SLNP, the scikit-learn transformer that runs it."""
 
 import warnings
+from collections.abc import Callable, Iterator
+from itertools import islice
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +27,84 @@ from slnp_edu.steps import (
 
 
 class Round(NamedTuple):
-    """What one round of Algorithm 1 left: W (D, d), S (sparse, N x N) and gamma (N,)."""
+    """What one round of Algorithm 1 leaves behind."""
 
-    W: Array
-    S: csr_array
-    gamma: Array
+    W: Array  #: (D, d), whitened
+    S: csr_array  #: (N, N), not symmetrised
+    gamma: Array  #: (N,)
+    J: float  #: the objective (19)
+    eigenvalues: Array  #: (d,), of the W-step, ascending
+
+
+def rounds(
+    X: Array,
+    y: NDArray[Any],
+    d: int,
+    K: int,
+    *,
+    rule: str = "paper",
+    start: Any = None,
+    choose: Callable[..., tuple[NDArray[np.intp], Array]] = neighbours,
+    P: Array | None = None,
+) -> Iterator[Round]:
+    """Algorithm 1, round by round and without end: whoever asks for rounds says when to stop.
+
+    The W-step stands once in a round, not once per class: W depends on all classes.
+
+    Parameters
+    ----------
+    X : array of shape (N, D)
+    y : array of shape (N,)
+    d, K : int
+        Directions, at most the rank of the data, and neighbours per sample.
+    rule : {"paper", "can", "fixed"}
+        How gamma is found; see `SLNP`.
+    start : array, sparse array or LinearOperator of shape (N, N), optional
+        The similarities of the first W-step; by default ``1/N_i`` within each class.
+    choose : callable, default `neighbours`
+        ``choose(Y, y, K, near)`` returns the neighbours of each sample and their squared distances;
+        near are those of the round before, or None.
+    P : array of shape (D, rank), optional
+        Whitening of St, if already known.
+
+    Yields
+    ------
+    Round
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> [f"{r.J:.5f}" for r in islice(rounds(X, y, 1, 5), 3)]
+    ['0.00523', '0.00504', '0.00487']
+    """
+    X = X - X.mean(axis=0)
+    P = whitening(X.T @ X) if P is None else P
+    S = uniform_similarity(y) if start is None else start
+    largest = np.unique(y, return_counts=True)[1].max()
+    searched = {"paper": K, "can": K + 1, "fixed": largest - 1}[rule]
+    indices = gamma = None
+    while True:
+        W, eigenvalues = w_step(X, S, d, P)  # (53)-(57)
+        indices, distances = choose(X @ W, y, searched, indices)  # (28)
+        gamma, s = gamma_and_s(distances, K, rule, gamma)  # (52), (38)
+        S = similarity_matrix(indices, s)
+        J = objective(distances, s, gamma)  # (19)
+        yield Round(W, S, gamma, J, eigenvalues)
+
+
+def gamma_and_s(distances: Array, K: int, rule: str, gamma: Array | None) -> tuple[Array, Array]:
+    """Gamma-step and S-step by one of the rules of `SLNP`; gamma is that of the round before."""
+    if rule == "paper":
+        gamma = gamma_step(distances)
+        return gamma, s_step(distances, gamma)
+    if rule == "can":  # the (K+1)-th neighbour bounds gamma and gets no similarity
+        _, gamma = gamma_bounds(distances)
+        return gamma, np.pad(s_step(distances[:, :K], gamma), ((0, 0), (0, 1)))
+    if gamma is None:  # "fixed": found in the first round, over the K nearest
+        gamma = gamma_step(distances[:, :K])
+    return gamma, exact_s_step(distances, gamma)
 
 
 class SLNP(LinearProjection):
@@ -54,11 +130,13 @@ class SLNP(LinearProjection):
         with adaptive neighbours. "fixed": (52) in the first round, then kept, with the S-step
         solved exactly over the whole class; J then never rises. It needs memory for N times the
         largest N_i.
-    basis : {"whitened", "orthonormal"}
-        "whitened" is the paper's constraint (22), ``W'StW = I``. "orthonormal" gives the same
-        subspace a basis with ``W'W = I`` once the rounds are done.
+    basis : {"own", "whitened", "orthonormal"}
+        "whitened" is the paper's constraint (22), ``W'StW = I``; it is SLNP's own. "orthonormal"
+        gives the same subspace a basis with ``W'W = I`` once the rounds are done.
     keep_history : bool, default False
-        Keep every round's W, S and gamma.
+        Keep every round.
+    verbose : bool, default False
+        Print a line after each round: J, its change as a fraction of itself, the time it took.
 
     Attributes
     ----------
@@ -88,6 +166,8 @@ class SLNP(LinearProjection):
     (150, 1)
     """
 
+    own_basis = "whitened"
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -98,6 +178,7 @@ class SLNP(LinearProjection):
         gamma: str = "paper",
         basis: str = "whitened",
         keep_history: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -106,6 +187,7 @@ class SLNP(LinearProjection):
         self.gamma = gamma
         self.basis = basis
         self.keep_history = keep_history
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 2)
@@ -114,49 +196,31 @@ class SLNP(LinearProjection):
         check_choice("gamma", self.gamma, ("paper", "can", "fixed"))
 
     def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
-        """Algorithm 1, with the W-step once per round: W depends on all classes."""
+        """Run the rounds of Algorithm 1 until J stands still or there have been enough."""
         self._warn_of_small_classes(y)
         P = whitening(X.T @ X)
         d = self._n_components(P.shape[1], y)
-        S, gamma = uniform_similarity(y), None
         J: list[float] = []
         history: list[Round] | None = [] if self.keep_history else None
-        for _ in range(self.max_iter):
-            W, eigenvalues = w_step(X, S, d, P)
-            indices, distances, gamma, s = self._similarities(X @ W, y, gamma)
-            S = similarity_matrix(indices, s)
-            J.append(objective(distances, s, gamma))
+        begun = perf_counter()
+        for last in islice(rounds(X, y, d, self.n_neighbors, rule=self.gamma, P=P), self.max_iter):
+            J.append(last.J)
             if history is not None:
-                history.append(Round(W, S, gamma))
+                history.append(last)
+            if self.verbose:
+                change = f", change {J[-1] / J[-2] - 1:+.1e}" if len(J) > 1 and J[-2] else ""
+                seconds, begun = perf_counter() - begun, perf_counter()
+                print(f"round {len(J)}: J = {J[-1]:.6g}{change}, {seconds:.2f} s", flush=True)
             if len(J) > 1 and abs(J[-1] - J[-2]) <= self.tol * abs(J[-1]):
                 break
-        return W, {
-            "similarity_": S,
-            "gamma_": gamma,
+        return last.W, {
+            "similarity_": last.S,
+            "gamma_": last.gamma,
             "objective_": np.array(J),
-            "eigenvalues_": eigenvalues,
+            "eigenvalues_": last.eigenvalues,
             "n_iter_": len(J),
             "history_": history,
         }
-
-    def _similarities(
-        self, Y: Array, y: Any, gamma: Array | None
-    ) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Gamma-step and S-step by the rule asked for: neighbours, their distances, gamma, s."""
-        K = self.n_neighbors
-        if self.gamma == "can":
-            indices, distances = neighbours(Y, y, K + 1)
-            _, gamma = gamma_bounds(distances)
-            indices, distances = indices[:, :K], distances[:, :K]
-            return indices, distances, gamma, s_step(distances, gamma)
-        if self.gamma == "fixed":
-            indices, distances = neighbours(Y, y, int(np.bincount(y).max()) - 1)
-            if gamma is None:
-                gamma = gamma_step(distances[:, :K])
-            return indices, distances, gamma, exact_s_step(distances, gamma)
-        indices, distances = neighbours(Y, y, K)
-        gamma = gamma_step(distances)
-        return indices, distances, gamma, s_step(distances, gamma)
 
     def _warn_of_small_classes(self, y: Any) -> None:
         sizes = np.bincount(y)

@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
-from scipy.spatial.distance import cdist
+
+from slnp_edu.search import nearest_in_class
 
 __all__ = [
     "break_ties",
+    "distances_to",
     "exact_s_step",
     "gamma_bounds",
     "gamma_step",
@@ -34,10 +36,11 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-BLOCK = 2**20  # distances held at once while neighbours are searched: 8 MB
 
 
-def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np.intp], Array]:
+def neighbours(
+    Y: ArrayLike, y: ArrayLike, n_neighbors: int, near: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.intp], Array]:
     """Find the K nearest samples of the same class, the sample itself excluded.
 
     The distances are those of (28), ``d_ijk = ||W'x_ij - W'x_ik||^2``: squared throughout.
@@ -50,6 +53,9 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
         Their class labels.
     n_neighbors : int
         K, neighbours per sample.
+    near : array of shape (N, K), optional
+        The neighbours before the samples moved a little, as `neighbours` returned them: the answer
+        is the same, found sooner.
 
     Returns
     -------
@@ -62,7 +68,7 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
     Notes
     -----
     Squared distances below ``1e-20`` of the largest squared norm are rounding and count as 0.
-    Memory grows as N * K: distances are computed class by class, a block of rows at a time.
+    Memory grows as N * K: `slnp_edu.search` takes a block of rows at a time.
 
     Examples
     --------
@@ -78,44 +84,40 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
            [ 4.,  9.],
            [inf, inf]])
     """
-    Y, y = np.asarray(Y, dtype=float), np.asarray(y)
-    N = len(Y)
-    indices = np.tile(np.arange(N)[:, None], n_neighbors)
-    distances = np.full((N, n_neighbors), np.inf)
-    rounding = 1e-20 * np.max(np.sum((Y - Y.mean(axis=0)) ** 2, axis=1))
-    for label in np.unique(y):
-        members = np.flatnonzero(y == label)
-        k = min(n_neighbors, len(members) - 1)
-        if k > 0:
-            nearest, d = _nearest(Y[members], k, rounding)
-            indices[members, :k] = members[nearest]
-            distances[members, :k] = d
-    return indices, distances
+    Y = np.asarray(Y, dtype=float)
+    return nearest_in_class(Y, np.asarray(y), n_neighbors, near, rounding=_rounding(Y))
 
 
-def _nearest(Y: Array, k: int, rounding: float) -> tuple[NDArray[np.intp], Array]:
-    """Find the k nearest other rows of each row of Y, by squared distance, then by row number."""
-    n = len(Y)
-    step = max(1, BLOCK // n)
-    found = [_nearest_to(np.arange(i, min(i + step, n)), Y, k, rounding) for i in range(0, n, step)]
-    return np.vstack([near for near, _ in found]), np.vstack([d for _, d in found])
+def _rounding(Y: Array) -> float:
+    """Squared distances below this are rounding."""
+    return 1e-20 * float(np.max(np.sum((Y - Y.mean(axis=0)) ** 2, axis=1)))
 
 
-def _nearest_to(
-    rows: NDArray[np.intp], Y: Array, k: int, rounding: float
-) -> tuple[NDArray[np.intp], Array]:
-    D = cdist(Y[rows], Y, "sqeuclidean")
-    D[rounding > D] = 0.0
-    D[np.arange(len(rows)), rows] = np.inf  # a sample is not its own neighbour
-    chosen = np.partition(D, k - 1, axis=1)[:, [k - 1]] >= D
-    tied = np.flatnonzero(chosen.sum(axis=1) > k)  # others are as near as the k-th
-    if len(tied):
-        chosen[tied] = False
-        chosen[tied[:, None], np.argsort(D[tied], axis=1, kind="stable")[:, :k]] = True
-    near = np.flatnonzero(chosen).reshape(len(rows), k) % len(Y)  # each row ascending
-    d = np.take_along_axis(D, near, axis=1)
-    order = np.argsort(d, axis=1, kind="stable")
-    return np.take_along_axis(near, order, axis=1), np.take_along_axis(d, order, axis=1)
+def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
+    """Squared distances (28) of each sample to the ones named.
+
+    Parameters
+    ----------
+    indices : array of shape (N, K)
+        Row numbers; a sample's own stands for a missing neighbour.
+    Y : array of shape (N, d)
+
+    Returns
+    -------
+    distances : array of shape (N, K)
+        ``inf`` where a neighbour is missing; what is rounding counts as 0, as in `neighbours`.
+
+    Examples
+    --------
+    >>> distances_to(np.array([[1, 2], [0, 1], [1, 0]]), [[0.0], [1.0], [3.0]])
+    array([[ 1.,  9.],
+           [ 1., inf],
+           [ 4.,  9.]])
+    """
+    Y = np.asarray(Y, dtype=float)
+    distances = np.sum((Y[:, None] - Y[indices]) ** 2, axis=2)
+    distances[distances < _rounding(Y)] = 0.0
+    return np.where(indices == np.arange(len(Y))[:, None], np.inf, distances)
 
 
 def gamma_step(distances: ArrayLike) -> Array:
@@ -345,15 +347,15 @@ def laplacian_scatter(X: Array, S: Any) -> Array:
     """
     ones = np.ones(X.shape[0])
     degree = (S @ ones + S.T @ ones) / 2
-    LX = degree[:, None] * X - (S @ X + S.T @ X) / 2
-    scatter = X.T @ LX
-    return (scatter + scatter.T) / 2  # symmetric but for rounding
+    half = X.T @ (degree[:, None] * X - S @ X)
+    return (half + half.T) / 2  # X'S'X is the transpose of X'SX
 
 
 def whitening(B: Array) -> Array:
     """Matrix P with ``P'BP = I`` whose columns span the range of B.
 
-    Null directions of B are dropped, so a rank-deficient B needs no special case.
+    Null directions of B are dropped, so a rank-deficient B needs no special case. Signs are fixed:
+    what is drawn at random in the coordinates of P is then the same with every library.
 
     Parameters
     ----------
@@ -366,7 +368,7 @@ def whitening(B: Array) -> Array:
     """
     values, vectors = eigh(B)
     kept = values > 10 * len(B) * np.finfo(float).eps * max(values[-1], 0.0)
-    return vectors[:, kept] / np.sqrt(values[kept])
+    return fix_signs(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def smallest_eigenvectors(A: Array, P: Array, n_components: int) -> tuple[Array, Array]:
@@ -392,14 +394,18 @@ def break_ties(values: Array, vectors: Array, P: Array, n_components: int) -> Ar
     if tied[n_components:].any():
         W = P @ vectors[:, tied]
         _, by_length = eigh(W.T @ W)
-        vectors[:, tied] = vectors[:, tied] @ by_length
+        vectors[:, tied] = fix_signs(vectors[:, tied] @ by_length)
     return vectors
 
 
 def fix_signs(W: Array) -> Array:
-    """Flip the columns of W whose entry of largest size is negative."""
-    largest = W[np.argmax(np.abs(W), axis=0), np.arange(W.shape[1])]
-    return W * np.where(largest < 0, -1.0, 1.0)
+    """Flip the columns of W whose entry of largest size is negative.
+
+    Of entries equally large but for rounding, as in (1, -1), the first one counts.
+    """
+    size = np.abs(W)
+    first = np.argmax(size >= (1 - 1e-8) * size.max(axis=0), axis=0)
+    return W * np.where(W[first, np.arange(W.shape[1])] < 0, -1.0, 1.0)
 
 
 def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple[Array, Array]:

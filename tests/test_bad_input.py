@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
+from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
 from slnp_edu.base import in_basis
 
 RNG = np.random.default_rng(0)
@@ -48,7 +48,7 @@ CASES = [
     ("tol a word", SLNP, {"tol": "small"}, X, Y, "tol must be a finite number"),
     ("unknown gamma", SLNP, {"gamma": "best"}, X, Y, "gamma must be one of paper, can, fixed"),
     ("gamma a number", SLNP, {"gamma": 1.0}, X, Y, "gamma must be one of paper, can, fixed"),
-    ("unknown basis", SLNP, {"basis": "white"}, X, Y, "basis must be one of whitened, orthonormal"),
+    ("unknown basis", SLNP, {"basis": "white"}, X, Y, "basis must be one of own, whitened"),
     ("unknown basis, MFA", MFA, {"basis": None}, X, Y, "basis must be one of"),
     ("unknown kernel", LPP, {"kernel": "rbf"}, X, None, "kernel must be one of heat, gaussian"),
     ("width 0", LPP, {"t": 0.0}, X, None, "t must be a finite number"),
@@ -62,6 +62,22 @@ CASES = [
         Y,
         "beta must be a finite number of at least 0 and",
     ),
+    ("unknown metric", LFDA, {"metric": "orthonormalized"}, X, Y, "metric must be one of weighted"),
+    ("no labels, within classes", LPP, {"within_classes": True}, X, None, "requires y to be"),
+    ("a below a half", SOLDE, {"a": 0.4}, X, Y, "a must be a finite number of at least 0.5"),
+    ("a above 1", SOLDE, {"a": 1.01}, X, Y, "a must be a finite number of at least 0.5"),
+    ("a too small for sigma", SOLDE, {"a": 0.6, "sigma": 0.1}, X, Y, "has negative eigenvalues"),
+    ("sigma 0", SOLDE, {"sigma": 0}, X, Y, "sigma must be a finite number"),
+    ("unknown directions", SOLDE, {"directions": "all"}, X, Y, "directions must be one of one by"),
+    ("K of 0, SOLDE", SOLDE, {"n_neighbors": 0}, X, Y, "n_neighbors must be a whole number"),
+    ("NaN, SOLDE", SOLDE, {}, with_entry(np.nan), Y, "Input X contains NaN"),
+    ("all rows equal, SOLDE", SOLDE, {}, np.ones((30, 4)), Y, "do not vary"),
+    ("d above the rank, SOLDE", SOLDE, {"n_components": 5}, X, Y, "above the rank, 4"),
+    ("no rounds, LADA", LADA, {"max_iter": 0}, X, Y, "max_iter must be a whole number"),
+    ("tol negative, LADA", LADA, {"tol": -1}, X, Y, "tol must be a finite number"),
+    ("a single class, LADA", LADA, {}, X, np.zeros(30), "at least two classes"),
+    ("all rows equal, LADA", LADA, {}, np.ones((30, 4)), Y, "do not vary"),
+    ("d above the rank, LADA", LADA, {"n_components": 5}, X, Y, "above the rank, 4"),
     ("fewer labels", SLNP, {}, X, Y[:-1], "X has 30 samples but y has 29 labels"),
     ("more labels", LSDA, {}, X[:-2], Y, "X has 28 samples but y has 30 labels"),
     ("no labels", SLNP, {}, X, None, "requires y to be passed"),
@@ -131,3 +147,10 @@ def test_bad_input_to_transform(bad, message):
 def test_in_basis_refuses_an_unknown_basis():
     with pytest.raises(ValueError, match="basis must be one of"):
         in_basis(np.eye(2), "polar")
+
+
+def test_in_basis_asks_for_the_samples_where_it_needs_them():
+    with pytest.raises(ValueError, match="pass X, the training samples"):
+        in_basis(np.eye(4), "whitened")
+    with pytest.raises(ValueError, match="do not vary in any direction of W"):
+        in_basis(np.eye(4), "whitened", np.ones((30, 4)))

@@ -16,18 +16,19 @@ import numpy as np
 import pytest
 from official import SUBJECTS, random_images, yale_names
 
-from slnp_edu import datasets
 from slnp_edu.__main__ import main
-from slnp_edu.datasets import (
+from slnp_edu.book import image_grid
+from slnp_edu.data import (
     SETS,
     ArchiveError,
     DatasetNotFoundError,
     load_coil100,
     load_mnist,
     load_yale_b,
+    make_fish,
     make_toy,
 )
-from slnp_edu.plots import image_grid
+from slnp_edu.data.files import find, read_prepared
 
 real_data = pytest.mark.skipif(
     not os.environ.get("SLNP_EDU_DATA"), reason="needs SLNP_EDU_DATA with the real sets"
@@ -41,7 +42,7 @@ def folders(tmp_path, monkeypatch):
     named.mkdir()
     cache.mkdir()
     monkeypatch.setenv("SLNP_EDU_DATA", str(named))
-    monkeypatch.setattr("slnp_edu.datasets.cache_folder", lambda: cache)
+    monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: cache)
     return named, cache
 
 
@@ -242,7 +243,7 @@ def test_real_coil100(size):
     check_bunch(bunch, (7200, size, size), 100)
     assert bunch.checksum == "5bcaf4636aa876d7dda8b92af928f0c2f652b73a73d68df6e267758153724d77"
     assert np.bincount(bunch.target).tolist() == [72] * 100
-    with np.load(datasets.find(SETS["coil100"].file)) as file:
+    with np.load(find(SETS["coil100"].file)) as file:
         image = file["images"][4321]
     assert (
         bunch.images[4321].tolist()
@@ -325,7 +326,7 @@ def test_any_damage_to_a_prepared_file_is_an_archive_error(tmp_path):
             raw[min(at, len(raw) - 1)] = rng.integers(256)
         (tmp_path / "a.npz").write_bytes(raw)
         try:
-            datasets.read_prepared(tmp_path / "a.npz", spec)
+            read_prepared(tmp_path / "a.npz", spec)
         except ArchiveError:
             refused += 1
     assert refused > 250
@@ -427,3 +428,23 @@ def test_return_X_y(load):
 def test_wrong_arguments(call):
     with pytest.raises(ValueError, match="must be one of"):
         call()
+
+
+def test_fish_have_the_clumps_and_the_flicker_they_promise():
+    X, y = make_fish(100_000, flicker=4.0, n_flickers=3, young=0.6, random_state=1)
+    assert X.shape == (100_000, 4)
+    assert y.mean() == 0.5
+    lightness, length = X[:, :-1], X[:, -1]
+    np.testing.assert_allclose(lightness.std(axis=0), 4.0, rtol=0.02)
+    np.testing.assert_allclose([lightness[y == kind].mean() for kind in (0, 1)], 0, atol=0.05)
+    assert np.mean(length[y == 0] < 0) == pytest.approx(0.6, abs=0.001)
+    clumps = [length[y == 1], length[(y == 0) & (length < 0)], length[(y == 0) & (length > 0)]]
+    np.testing.assert_allclose([c.mean() for c in clumps], [0, -2.5, 2.5], atol=0.02)
+    np.testing.assert_allclose([c.std() for c in clumps], 0.5, rtol=0.02)
+
+
+def test_more_flicker_changes_only_the_lightness():
+    calm, y = make_fish(30, flicker=1.0, random_state=7)
+    wild, same = make_fish(30, flicker=10.0, random_state=7)
+    np.testing.assert_array_equal(y, same)
+    np.testing.assert_allclose(wild, calm * [10.0, 1.0])

@@ -1,5 +1,7 @@
 """What must hold for any data: invariances, constraints, descent."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import twins
@@ -7,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
+from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
 
-METHODS = [SLNP, LPP, LFDA, MFA, LSDA]
+SOLDE_TR = partial(SOLDE, directions="trace ratio")
+SUPERVISED_LPP = partial(LPP, within_classes=True)
+METHODS = [SLNP, LPP, SUPERVISED_LPP, LFDA, MFA, LSDA, SOLDE, SOLDE_TR, LADA]
 seeds = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore:n_neighbors=")
 
@@ -102,8 +106,9 @@ def test_scaling_the_data_keeps_the_space(method, seed, scale):
     model, scaled = method(2).fit(X, y), method(2).fit(X * scale, y)
     assert twins.angle(space(model), space(scaled)) < 1e-6
     # A whitened projection undoes the scale; an orthonormal one lets it through.
+    white, scaled = (method(2, basis="whitened").fit(Z, y) for Z in (X, X * scale))
     np.testing.assert_allclose(
-        np.abs(scaled.transform(X * scale)), np.abs(model.transform(X)), atol=1e-5
+        np.abs(scaled.transform(X * scale)), np.abs(white.transform(X)), atol=1e-5
     )
     ortho = method(2, basis="orthonormal").fit(X * scale, y)
     np.testing.assert_allclose(ortho.components_ @ ortho.components_.T, np.eye(2), atol=1e-10)
@@ -142,6 +147,15 @@ def test_fixed_gamma_never_lets_j_rise(seed, K, duplicates):
         y = (X[:, 0] > np.median(X[:, 0])).astype(int)
         y[:2] = 0, 1
     J = SLNP(1, K, gamma="fixed", max_iter=25, tol=0).fit(X, y).objective_
+    assert np.all(np.diff(J) <= 1e-10 * J[0])
+
+
+@given(seed=seeds, d=st.integers(1, 4), duplicates=st.booleans())
+def test_lada_never_lets_its_ratio_rise(seed, d, duplicates):
+    X, y, _ = sample(seed)
+    if duplicates:
+        X = X.round()
+    J = LADA(d, max_iter=25, tol=0).fit(X, y).objective_
     assert np.all(np.diff(J) <= 1e-10 * J[0])
 
 

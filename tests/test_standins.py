@@ -13,8 +13,14 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_edu import standins
-from slnp_edu.standins import LIGHTS, light_direction, shade, surface_normals, z_buffer
+from slnp_edu.data import standins
+from slnp_edu.data.standins import (
+    LIGHTS,
+    light_direction,
+    shade,
+    surface_normals,
+    z_buffer,
+)
 
 
 @pytest.fixture(scope="module")

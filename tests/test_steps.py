@@ -9,7 +9,9 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 from sklearn.neighbors import NearestNeighbors
 
+from slnp_edu.search import nearest
 from slnp_edu.steps import (
+    distances_to,
     exact_s_step,
     gamma_bounds,
     gamma_step,
@@ -61,7 +63,7 @@ def test_neighbours_equal_a_double_loop_even_on_a_grid_full_of_ties(sample, K):
 
 
 def test_neighbours_equal_scikit_learns_on_a_class_larger_than_one_block(monkeypatch):
-    monkeypatch.setattr("slnp_edu.steps.BLOCK", 1000)  # 500 rows: two rows at a time
+    monkeypatch.setattr("slnp_edu.search.BLOCK", 1000)  # 500 rows: two rows at a time
     Y = np.random.default_rng(0).normal(size=(500, 4))
     expected, index = NearestNeighbors(n_neighbors=7).fit(Y).kneighbors()
     indices, distances = neighbours(Y, np.zeros(500), 7)
@@ -69,9 +71,82 @@ def test_neighbours_equal_scikit_learns_on_a_class_larger_than_one_block(monkeyp
     np.testing.assert_allclose(distances, expected**2, rtol=1e-12)
 
 
+@st.composite
+def awkward_samples(draw):
+    """Whole numbers full of ties and duplicates, shifted, scaled, in classes of 1 to 30 samples.
+
+    Shifts and scales are powers of two, so that no squared distance is rounded.
+    """
+    n, d = draw(st.integers(2, 30)), draw(st.integers(1, 3))
+    Y = draw(hnp.arrays(int, (n, d), elements=st.integers(-3, 3))).astype(float)
+    Y = (Y + draw(st.sampled_from([0.0, 2.0**20]))) * 2.0 ** draw(st.sampled_from([-400, 0, 400]))
+    y = draw(hnp.arrays(int, n, elements=st.integers(0, draw(st.integers(0, 10)))))
+    order = draw(st.sampled_from("CF"))
+    return np.asarray(Y, order=order), y
+
+
+@given(awkward_samples(), st.integers(1, 6), st.integers(0, 5), st.sampled_from([1, 8, 2**20]))
+def test_neighbours_equal_a_double_loop_whatever_the_hint(sample, K, seed, block):
+    Y, y = sample
+    elsewhere = np.random.default_rng(seed).normal(size=Y.shape)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("slnp_edu.search.BLOCK", block)
+        plain = neighbours(Y, y, K)
+        hinted = neighbours(Y, y, K, neighbours(elsewhere, y, K)[0])
+    for indices, distances in (plain, hinted):
+        for j in range(len(Y)):
+            near = twins.nearest(Y, j, [k for k in range(len(Y)) if y[k] == y[j]], K)
+            missing = K - len(near)
+            assert list(indices[j]) == [k for _, k in near] + [j] * missing
+            assert list(distances[j]) == [d for d, _ in near] + [np.inf] * missing
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed):
+    """In single precision the samples of a clump are one point: screening drops none of them."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([0, 1, 2], [200, 90, 10]))
+    Y = rng.integers(0, 2, size=(300, 1)) * 1e4 + rng.normal(size=(300, 5)) * 10.0 ** -(seed % 3)
+    Y[y == 2] *= 1e-4
+    indices, distances = neighbours(Y, y, 7)
+    hinted = neighbours(Y, y, 7, neighbours(rng.normal(size=Y.shape), y, 7)[0])
+    assert np.array_equal(hinted[0], indices)
+    for label in range(3):
+        members = np.flatnonzero(y == label)
+        search = NearestNeighbors(n_neighbors=7, algorithm="kd_tree").fit(Y[members])
+        expected, index = search.kneighbors()
+        np.testing.assert_allclose(distances[members], expected**2, rtol=1e-9)
+        assert np.array_equal(indices[members], members[index])
+
+
+@given(
+    hnp.arrays(int, (9, 2), elements=st.integers(-3, 3)),
+    hnp.arrays(int, (14, 2), elements=st.integers(-3, 3)),
+    st.sampled_from([1, 30, 2**20]),
+)
+def test_nearest_row_of_another_set_equals_a_double_loop(A, B, block):
+    A, B = A.astype(float), B.astype(float)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("slnp_edu.search.BLOCK", block)
+        found = nearest(A, B)
+    for row, index in zip(A, found, strict=True):
+        assert index == min(range(len(B)), key=lambda k: (np.sum((row - B[k]) ** 2), k))
+
+
+def test_distances_to_named_samples():
+    Y = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.arange(40) % 3
+    y[-1] = 3  # alone in its class
+    indices, distances = neighbours(Y, y, 15)
+    np.testing.assert_allclose(distances_to(indices, Y), distances, rtol=1e-12)
+
+
 def test_distances_at_the_level_of_rounding_count_as_zero():
     Y = np.array([[1.0, 2.0], [1.0 + 1e-15, 2.0], [3.0, 5.0]])
     assert neighbours(Y, [0, 0, 0], 1)[1][:, 0].tolist() == [0.0, 0.0, pytest.approx(13)]
+    # Nearer than rounding is as near as can be: the smaller row number decides.
+    indices, distances = neighbours([[0.0], [3e-10], [0.0], [10.0], [-10.0]], [0] * 5, 1)
+    assert (indices[0, 0], distances[0, 0]) == (1, 0.0)
 
 
 # --- gamma and S --------------------------------------------------------------------------------

@@ -28,6 +28,16 @@ COLOURS = {
 #: One colour and one marker per class, in this order.
 CLASS_COLOURS = [COLOURS[name] for name in ("blue", "red", "green", "pink", "orange", "sky")]
 CLASS_MARKERS = ["o", "^", "s", "D", "v", "P"]
+#: One colour per method in every chapter; none of them is a colour of the first two classes.
+METHOD_COLOURS = {
+    "PCA": "#888888",
+    "LPP": COLOURS["yellow"],
+    "LDA": COLOURS["black"],
+    "LFDA": COLOURS["green"],
+    "MFA": COLOURS["orange"],
+    "LSDA": COLOURS["sky"],
+    "SLNP": COLOURS["pink"],
+}
 
 
 def use_style() -> None:

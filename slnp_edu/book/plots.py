@@ -1,6 +1,6 @@
 """Figures that the book draws more than once: from real images and from stand-ins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from slnp_edu.datasets import load_coil100
-from slnp_edu.display import light_png, use_style
+from slnp_edu.book.display import COLOURS, light_png, use_style
+from slnp_edu.data import load_coil100
+from slnp_edu.evidence import paper
+from slnp_edu.evidence.statistics import COMMON_BASES, MARGIN, Finding, Verdict, summarise
+
+#: How the four words look: apart in grey print, too.
+WORD: dict[str, dict[str, Any]] = {
+    "ahead": {"facecolor": "#9ecae9", "edgecolor": COLOURS["blue"], "lw": 1.5},
+    "level": {"facecolor": "0.93", "edgecolor": "0.93"},
+    "undecided": {"facecolor": "white", "edgecolor": "0.6", "ls": ":"},
+    "behind": {"facecolor": "#f5b58a", "edgecolor": "#fbe3d2", "hatch": "///", "lw": 0},
+}
 
 
 def image_grid(
@@ -135,6 +145,124 @@ def gamma_of_classes(images: Sequence[NDArray[Any]], labels: list[str]) -> Figur
     figure, axis = plt.subplots(figsize=(7.5, 7.5 * shape))
     image_grid(np.concatenate(images), columns=n, row_labels=labels, ax=axis)
     figure.tight_layout()
+    return figure
+
+
+def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str = "SLNP") -> Any:
+    """Draw differences one below the other, each with its two intervals and its two words.
+
+    A thick line is the 95 % interval for these images, a thin one that for such images; the grey
+    band is the margin. "level" asks the 90 % interval to lie in the band, for that is what two
+    one-sided tests at 5 % come to: the line of 95 % may reach a little beyond. A `Finding` speaks
+    of these images only and has no thin line.
+
+    Parameters
+    ----------
+    rows : mapping
+        From the label of a row, top to bottom, to what is shown in it.
+    ax : matplotlib Axes, optional
+        A new figure if not given.
+    first : str
+        The method that is ahead to the right.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if ax is None:
+        ax = plt.subplots(figsize=(7, 1 + 0.3 * len(rows)))[1]
+    ax.axvspan(-MARGIN, MARGIN, color="0.9", lw=0)
+    ax.axvline(0, color="0.5", lw=0.8)
+    thin, thick = COLOURS["sky"], COLOURS["blue"]
+    beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": "small"}
+    ax.text(1.02, -0.9, "these (thick)", **beside)
+    ax.text(1.22, -0.9, "such (thin)", **beside)
+    for y, row in enumerate(rows.values()):
+        these, such = (row.these, row.such) if isinstance(row, Verdict) else (row, None)
+        if such is not None:
+            ax.errorbar(such.points, y, xerr=such.interval, color=thin, lw=1.5, capsize=3)
+            ax.text(1.22, y, such.word, **beside)
+        ax.errorbar(these.points, y, xerr=these.interval, color=thick, lw=5)
+        ax.plot(these.points, y, "o", ms=4, color="white", zorder=3)
+        ax.text(1.02, y, these.word, **beside)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel(f"{first} - other (points); to the right {first} is ahead")
+    return ax
+
+
+def beside_paper(columns: Any, dataset: str) -> Figure:
+    """Tables II, IV and VI as a picture: the paper's rates, and where ours fall in both bases.
+
+    Parameters
+    ----------
+    columns : mapping
+        ``N_i -> method -> basis -> `` rates in per cent, one per split.
+    dataset : str
+
+    Returns
+    -------
+    matplotlib Figure
+        A panel for each method. A bar spans where 95 % of further single splits would fall.
+    """
+    figure, axes = plt.subplots(1, len(paper.METHODS), figsize=(8, 3.2), sharey=True)
+    places = np.arange(len(columns))
+    looks = {"whitened": (-0.17, "s", COLOURS["red"]), "orthonormal": (0.17, "o", COLOURS["blue"])}
+    for ax, method in zip(axes, paper.METHODS, strict=True):
+        for basis, (aside, marker, colour) in looks.items():
+            found = [summarise(column[method][basis]) for column in columns.values()]
+            means, bars = [s.mean for s in found], [s.one_split for s in found]
+            style = {"fmt": marker, "ms": 4, "lw": 1.5, "color": colour}
+            ax.errorbar(places + aside, means, bars, label=f"ours, {basis}", **style)
+        printed = [paper.rate(dataset, method, N_i) for N_i in columns]
+        ax.plot(places, printed, "kx", ms=7, mew=1.8, label="the paper", zorder=3)
+        ax.set_xticks(places, list(map(str, columns)))
+        ax.set(title=method, xlabel="N_i")
+    axes[0].set_ylabel("rate (per cent)")
+    figure.tight_layout(rect=(0, 0, 1, 0.93))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=3)
+    return figure
+
+
+def verdict_grid(
+    verdicts: Mapping[tuple[int, str, str], Verdict], others: Sequence[str], scope: str = "such"
+) -> Figure:
+    """All comparisons of a data set at a glance: points in every cell, and its word as a colour.
+
+    Parameters
+    ----------
+    verdicts : mapping
+        What `slnp_edu.evidence.statistics.verdicts` returns.
+    others : names of methods
+        One row each, top to bottom.
+    scope : {"these", "such"}
+        For these images or for such images.
+
+    Returns
+    -------
+    matplotlib Figure
+        One panel a basis.
+    """
+    sizes = sorted({N_i for N_i, _, _ in verdicts})
+    figure, axes = plt.subplots(1, 2, figsize=(8, 1.3 + 0.3 * len(others)), sharey=True)
+    for ax, basis in zip(axes, COMMON_BASES, strict=True):
+        for row, other in enumerate(others):
+            for column, N_i in enumerate(sizes):
+                found = getattr(verdicts[N_i, other, basis], scope)
+                corner = (column - 0.48, row - 0.45)
+                ax.add_patch(plt.Rectangle(corner, 0.96, 0.9, **WORD[found.word]))
+                ax.text(column, row, f"{found.points:+.1f}", ha="center", va="center", fontsize=8)
+        ax.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(len(others) - 0.5, -0.5), xlabel="N_i")
+        ax.set(title=f"both {basis}")
+        ax.set_xticks(range(len(sizes)), list(map(str, sizes)))
+        ax.set_yticks(range(len(others)), others)
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+    handles = [plt.Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
+    labels = [f"SLNP {word}" if word in ("ahead", "behind") else word for word in WORD]
+    figure.tight_layout(rect=(0, 0.09, 1, 1))
+    figure.legend(handles, labels, loc="lower center", ncols=4)
     return figure
 
 

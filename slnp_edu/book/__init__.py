@@ -1,0 +1,42 @@
+"""How the chapters show things: code, figures, tables."""
+
+import slnp_edu.data.needs  # noqa: F401  first: it says what to install if something is missing
+from slnp_edu.book.display import (
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    COLOURS,
+    METHOD_COLOURS,
+    light_png,
+    scrubber,
+    show_source,
+    use_style,
+)
+from slnp_edu.book.plots import (
+    beside_paper,
+    contact_sheet,
+    draw_real_figures,
+    forest,
+    image_grid,
+    verdict_grid,
+)
+from slnp_edu.book.tables import against_paper, rates_table, verdict_table
+
+__all__ = [
+    "CLASS_COLOURS",
+    "CLASS_MARKERS",
+    "COLOURS",
+    "METHOD_COLOURS",
+    "against_paper",
+    "beside_paper",
+    "contact_sheet",
+    "draw_real_figures",
+    "forest",
+    "image_grid",
+    "light_png",
+    "rates_table",
+    "scrubber",
+    "show_source",
+    "use_style",
+    "verdict_grid",
+    "verdict_table",
+]

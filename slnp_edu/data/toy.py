@@ -1,0 +1,111 @@
+"""Toy data after Fig. 1 of the paper: unstable features beside a useful one."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from slnp_edu.data.files import STANDIN_TERMS, bunch, check, sha256_of
+
+_DESCR = """\
+Toy data: lightness, which is unstable, and length, which tells the classes apart.
+Origin: made after Fig. 1 of the SLNP paper.
+Terms of use: {terms}
+Pixels: none; an "image" is the pair (lightness, length).
+Reference: Fig. 1 of the paper that this book reproduces.
+"""
+
+
+def make_toy(
+    kind: str = "points",
+    *,
+    n_samples: int = 100,
+    noise: float = 4.0,
+    random_state: Any = 0,
+    return_X_y: bool = False,
+) -> Any:
+    """Make the toy data of the paper's Fig. 1: an unstable feature beside a useful one.
+
+    Feature 0 is lightness (unstable), feature 1 is length (tells the classes apart).
+
+    Parameters
+    ----------
+    kind : {"points", "classes"}
+        "points": the three points a, b, c of Fig. 1. In the plane b is the nearest to a; on the
+        length axis c is, and a and c are of one class.
+        "classes": two classes with mean lengths -1 and 1 and standard deviation 0.4.
+    n_samples : int
+        Number of points of "classes", half of them in each.
+    noise : float
+        Standard deviation of the lightness of "classes".
+    random_state : int, RandomState or None
+    return_X_y : bool
+        Return ``(data, target)`` instead of a Bunch.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (n, 2), ``target`` (n,), ``feature_names``; ``images`` has shape (n, 1, 2).
+    """
+    check("kind", kind, ("points", "classes"))
+    if kind == "points":
+        data, labels = np.array([[1.0, 1.0], [2.0, 3.0], [5.0, 1.5]]), np.array([0, 1, 0])
+        facts: dict[str, Any] = {"point_names": np.array(["a", "b", "c"])}
+    else:
+        rng = check_random_state(random_state)
+        labels = np.arange(n_samples) % 2
+        lightness = noise * rng.standard_normal(n_samples)
+        length = 2.0 * labels - 1 + 0.4 * rng.standard_normal(n_samples)
+        data, facts = np.column_stack([lightness, length]), {}
+    descr = _DESCR.format(terms=STANDIN_TERMS)
+    facts |= {"feature_names": ["lightness", "length"]}
+    facts |= {"checksum": sha256_of(data), "checksum_of": "the array data as float64"}
+    names = [f"class {label}" for label in np.unique(labels)]
+    return bunch(data[:, None, :], labels, names, kind, descr, return_X_y, **facts)
+
+
+def make_fish(
+    n_samples: int = 60,
+    *,
+    flicker: float = 1.0,
+    n_flickers: int = 1,
+    young: float = 0.7,
+    random_state: Any = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Make the fish of the book's running story: two kinds, one of which has two clumps.
+
+    Half of the fish are of kind 0 and are young (length about -2.5) or old (about 2.5); the
+    others, of kind 1, are of a length about 0, between them. Every length scatters by 0.5. How
+    light a fish looks says nothing about its kind: the lamp flickers.
+
+    Parameters
+    ----------
+    n_samples : int
+    flicker : float
+        Standard deviation of each reading of the lightness.
+    n_flickers : int
+        Readings of the lightness, each under a flicker of its own.
+    young : float
+        Share of kind 0 that is young. With 0.5 the mean lengths of the two kinds are the same.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_flickers + 1)
+        The readings of the lightness, and the length in the last column.
+    y : array of shape (n_samples,)
+        0 and 1 in turn.
+
+    Examples
+    --------
+    >>> X, y = make_fish(4, young=0.5)
+    >>> (X[:, -1] > 1).tolist(), y.tolist()
+    ([False, False, True, False], [0, 1, 0, 1])
+    """
+    rng = check_random_state(random_state)
+    y = np.arange(n_samples) % 2
+    rank = np.arange(n_samples) // 2 / ((n_samples + 1) // 2)  # of a fish within its kind
+    middle = np.where(y == 1, 0.0, np.where(rank < young, -2.5, 2.5))
+    lightness = flicker * rng.standard_normal((n_samples, n_flickers))
+    length = middle + 0.5 * rng.standard_normal(n_samples)
+    return np.column_stack([lightness, length]), y

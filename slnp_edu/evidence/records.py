@@ -1,0 +1,416 @@
+"""What a run leaves behind, how it is read back, and how it is checked.
+
+`reproduce` runs the units of `slnp_edu.evidence.experiments` and leaves one JSON file per data set
+in ``book/results``. Each finished unit is put aside at once, so a run that was stopped goes on
+where it was. `check` looks at a record alone, `verify` runs units again and compares every number.
+"""
+
+import contextlib
+import json
+import math
+import os
+import random
+import shutil
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from slnp_edu.base import BASES
+from slnp_edu.data import LOADERS
+from slnp_edu.evidence import experiments, paper
+from slnp_edu.evidence.experiments import Tolerance, Unit
+from slnp_edu.evidence.outcomes import unpack
+from slnp_edu.evidence.protocol import random_split
+
+# In a clone the records lie with the book; an installed package carries a copy beside this file.
+_PACKAGED = Path(__file__).parent / "results"
+RESULTS = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2] / "book" / "results"
+HEAD = ("dataset", "source", "checksum", "class_sizes", "splits", "seeds", "settings", "versions")
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+class RecordError(ValueError):
+    """A record does not hold; the message says so in one sentence."""
+
+
+class Outcomes(NamedTuple):
+    """Which test images of a split were right."""
+
+    right: NDArray[np.bool_]  #: of shape (methods, bases, images), in the order of the next two
+    methods: tuple[str, ...]
+    bases: tuple[str, ...]
+    rows: NDArray[np.intp]  #: of shape (images,), where the test images stand in the data set
+    labels: NDArray[np.intp]  #: of shape (images,), their classes: 0 ... C - 1
+
+    def of(self, method: str, basis: str) -> NDArray[np.bool_]:
+        """Return the outcomes of one method in one basis, of shape (images,)."""
+        return self.right[self.methods.index(method), self.bases.index(basis)]
+
+
+def load(dataset: str, folder: Path = RESULTS) -> dict[str, Any]:
+    """Read the record of a data set: ``dataset``, ``settings``, ``units``, ..."""
+    path = folder / f"{dataset}.json"
+    try:
+        record = json.loads(path.read_text(), parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{path} is not a record: {error}.") from None
+    if lacking := [name for name in (*HEAD, "units") if name not in record]:
+        raise RecordError(f"{path} is not a record of this edition: it lacks {lacking[0]}.")
+    return record
+
+
+def _refuse(constant: str) -> None:
+    raise RecordError(f"A record holds {constant}, which is no result.")
+
+
+def rates(
+    record: dict[str, Any], N_i: int, kind: str = "table"
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Rates of one column in per cent: method -> basis -> array of one rate per split.
+
+    With ``kind="ablation"`` variant -> basis -> array.
+    """
+    bases = record["settings"]["bases"][kind]
+    splits = [record["units"][f"{kind}/{N_i:02}/{seed:02}"] for seed in record["seeds"]]
+    return {
+        method: {
+            basis: np.array([100 * split["right"][method][i] / split["tested"] for split in splits])
+            for i, basis in enumerate(bases)
+        }
+        for method in record["settings"]["methods"][kind]
+    }
+
+
+def outcomes(record: dict[str, Any], N_i: int, seed: int) -> Outcomes:
+    """Read which test images of a split were right, for every method in the common bases.
+
+    Examples
+    --------
+    >>> split = outcomes(load("mnist"), N_i=10, seed=0)
+    >>> split.right.shape == (len(split.methods), len(split.bases), len(split.rows))
+    True
+    >>> both = split.of("SLNP", "whitened") & split.of("LFDA", "whitened")
+    """
+    methods = tuple(record["settings"]["methods"]["outcomes"])
+    bases = tuple(record["settings"]["bases"]["outcomes"])
+    unit = record["units"][f"table/{N_i:02}/{seed:02}"]
+    right = unpack(unit["outcomes"], len(methods) * len(bases), unit["tested"])
+    y = np.repeat(np.arange(len(record["class_sizes"])), record["class_sizes"])
+    _, rows = random_split(y, N_i, seed)
+    shape = (len(methods), len(bases), len(rows))
+    return Outcomes(right.reshape(shape), methods, bases, rows, y[rows])
+
+
+def reproduce(
+    dataset: str,
+    *,
+    splits: int,
+    n_jobs: int,
+    scheduler: str | None = None,
+    folder: Path = RESULTS,
+) -> Path:
+    """Run every unit that is not done yet, then write the record.
+
+    Shows a progress bar and an estimate of what is left.
+
+    Parameters
+    ----------
+    dataset : str
+    splits : int
+    n_jobs : int
+        Processes on this machine; the record does not depend on it.
+    scheduler : str, optional
+        Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``: the units run on its workers
+        instead. What is finished is put aside here all the same.
+    folder : Path
+    """
+    data = LOADERS[dataset]()
+    head = _head(dataset, data, splits)
+    partial = folder / ".partial" / dataset
+    _keep_only_matching(partial, head)
+    units = experiments.units(dataset, splits)
+    todo = [unit for unit in units if not _file(partial, unit).exists()]
+    for unit, result in _run_all(todo, data, n_jobs, scheduler, dataset):
+        _write(_file(partial, unit), result)
+    done = {unit.key: json.loads(_file(partial, unit).read_text()) for unit in units}
+    record = folder / f"{dataset}.json"
+    _write(record, {**head, "units": done})
+    shutil.rmtree(partial)
+    with contextlib.suppress(OSError):
+        partial.parent.rmdir()  # unless another data set is still under way
+    return record
+
+
+def verify(
+    dataset: str,
+    *,
+    sample: int | None,
+    n_jobs: int,
+    seed: int,
+    scheduler: str | None = None,
+    folder: Path = RESULTS,
+) -> dict[str, Any]:
+    """Check the record, run units again and compare them with it.
+
+    Parameters
+    ----------
+    dataset : str
+    sample : int or None
+        How many units, one of each kind at least, drawn at random; None for all.
+    n_jobs : int
+    seed : int
+        Of the draw.
+    scheduler : str, optional
+        As in `reproduce`.
+    folder : Path
+
+    Returns
+    -------
+    report : dict
+        ``units`` and ``numbers`` compared, how many were ``equal`` to the last digit, and the
+        ``differences``, one sentence each: empty if the record holds.
+    """
+    record = load(dataset, folder)
+    data = LOADERS[dataset]()
+    report: dict[str, Any] = {"units": 0, "numbers": 0, "equal": 0}
+    report["differences"] = check(dataset, record)
+    if data.checksum != record["checksum"]:
+        report["differences"].append(f"{dataset}: the data differ from those of the record")
+    if _class_sizes(data.target) != record["class_sizes"]:
+        report["differences"].append(f"{dataset}: the classes are not those of the record")
+    units = [u for u in experiments.units(dataset, record["splits"]) if u.key in record["units"]]
+    if sample is not None:
+        units = draw(units, sample, seed)
+    for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {dataset}"):
+        report["units"] += 1
+        recorded = record["units"][unit.key]
+        numbers, equal, differences = compare(result, recorded, unit.tolerance)
+        report["numbers"] += numbers
+        report["equal"] += equal
+        report["differences"] += [f"{unit.key} {difference}" for difference in differences]
+    report["differences"].sort()
+    return report
+
+
+def draw(units: Sequence[Unit], sample: int, seed: int) -> list[Unit]:
+    """Draw one unit of each kind, then others until there are as many as asked for."""
+    rng = random.Random(seed)
+    shuffled = rng.sample(units, len(units))
+    first = {unit.kind: unit for unit in reversed(shuffled)}
+    others = [unit for unit in shuffled if unit not in first.values()]
+    return [*first.values(), *others[: max(0, sample - len(first))]]
+
+
+def check(dataset: str, record: dict[str, Any]) -> list[str]:
+    """Say what is wrong with a record as it stands; nothing is run and no data are needed.
+
+    The settings must be the paper's, every unit must be there and none besides, with every entry
+    and none besides, and the counts must be those of the outcomes.
+    """
+    units = experiments.units(dataset, record["splits"])
+    found = []
+    if record["settings"] != json.loads(json.dumps(_settings(dataset))):
+        found.append(f"{dataset}: the settings are not those of the paper and the experiments")
+    if record["seeds"] != list(range(record["splits"])):
+        found.append(f"{dataset}: the seeds are not 0, 1, 2, ...")
+    if [unit.key for unit in units] != list(record["units"]):
+        found.append(f"{dataset}: the record lacks units, or has some too many")
+    for unit in units:
+        if unit.key in record["units"] and unit.kind in ("table", "ablation"):
+            found += _check_counts(unit, record["units"][unit.key])
+    return found
+
+
+def _check_counts(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
+    methods, bases = _METHODS[unit.kind], _BASES[unit.kind]
+    entries = {"tested", "right"} | ({"outcomes"} if unit.kind == "table" else set())
+    right, tested = recorded.get("right", {}), recorded.get("tested", 0)
+    lengths = {len(counts) for counts in right.values()}
+    if recorded.keys() != entries or list(right) != list(methods) or lengths != {len(bases)}:
+        yield f"{unit.key}: entries are missing, or there are some too many"
+        return
+    if not all(0 <= count <= tested for counts in right.values() for count in counts):
+        yield f"{unit.key}: not every count is between 0 and the number of test images"
+    if unit.kind == "table":
+        expected = [right[m][bases.index(b)] for m in _METHODS["outcomes"] for b in COMMON]
+        try:
+            counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
+        except ValueError as error:
+            yield f"{unit.key}: {error}"
+        else:
+            if counts.tolist() != expected:
+                yield f"{unit.key}: the counts are not those of the outcomes"
+
+
+def compare(ours: Any, recorded: Any, tolerance: Tolerance) -> tuple[int, int, list[str]]:
+    """Compare what was computed with what is recorded, entry by entry.
+
+    Returns
+    -------
+    numbers, equal : int
+        How many numbers (packed outcomes count as one) were compared, and how many were equal.
+    differences : list of str
+        One sentence for each that is too far off, and for each entry that one side lacks.
+    """
+    here, there = dict(_leaves(ours)), dict(_leaves(recorded))
+    differences = [f"{name}: not in the record" for name in here.keys() - there.keys()]
+    differences += [f"{name}: should not be in the record" for name in there.keys() - here.keys()]
+    both = here.keys() & there.keys()
+    for name in both:
+        if not _close(here[name], there[name], ours, tolerance):
+            differences.append(f"{name}: {_short(here[name])} here, {_short(there[name])} there")
+    return len(both), sum(here[name] == there[name] for name in both), sorted(differences)
+
+
+def _close(here: Any, there: Any, unit: Any, tolerance: Tolerance) -> bool:
+    if isinstance(here, str):  # packed outcomes
+        judges = len(_METHODS["outcomes"]) * len(COMMON)
+        try:
+            flipped = unpack(here, judges, unit["tested"]) != unpack(there, judges, unit["tested"])
+        except (ValueError, TypeError):
+            return False
+        return bool(flipped.sum(axis=1).max() <= tolerance.absolute)
+    numbers = [x for x in (here, there) if isinstance(x, int | float) and not isinstance(x, bool)]
+    if len(numbers) < 2:
+        return False
+    # An infinite number is close to itself, and NaN to none: neither is a result.
+    return math.isfinite(here) and math.isclose(
+        here, there, rel_tol=tolerance.relative, abs_tol=tolerance.absolute
+    )
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every number or string with the way to it; an empty list or dict is an entry, too."""
+    if isinstance(value, dict | list) and value:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from _leaves(item, f"{name}/{key}")
+    else:
+        yield name, value
+
+
+def _head(dataset: str, data: Any, splits: int) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "source": data.source,
+        "checksum": data.checksum,
+        "class_sizes": _class_sizes(data.target),
+        "splits": splits,
+        "seeds": list(range(splits)),
+        "settings": _settings(dataset),
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    return {library: version(library) for library in LIBRARIES}
+
+
+COMMON = experiments.COMMON
+_METHODS: dict[str, tuple[str, ...]] = {
+    "table": experiments.RECORDED_METHODS,
+    "outcomes": experiments.BY_IMAGE,
+    "ablation": experiments.VARIANTS,
+}
+_BASES: dict[str, tuple[str, ...]] = {"table": BASES, "outcomes": COMMON, "ablation": COMMON}
+
+
+def _settings(dataset: str) -> dict[str, Any]:
+    return {
+        "dimensions": paper.DIMENSIONS[dataset],
+        "K": paper.DATASETS[dataset]["K"],
+        "methods": _METHODS,
+        "bases": _BASES,
+    }
+
+
+def _class_sizes(y: NDArray[Any]) -> list[int]:
+    """How many images each class has. They stand class by class, so this is y in brief."""
+    labels, sizes = np.unique(y, return_counts=True)
+    if not np.array_equal(y, np.repeat(labels, sizes)):
+        raise RecordError("The images do not stand class by class.")
+    return sizes.tolist()
+
+
+def _file(partial: Path, unit: Unit) -> Path:
+    return partial / f"{unit.key.replace('/', '-')}.json"
+
+
+def _keep_only_matching(partial: Path, head: dict[str, Any]) -> None:
+    """Throw away what an earlier run put aside if it was another run: other data, versions ..."""
+    stamp = partial / "head.json"
+    if stamp.exists() and json.loads(stamp.read_text()) == json.loads(json.dumps(head)):
+        return
+    shutil.rmtree(partial, ignore_errors=True)
+    _write(stamp, head)
+
+
+def _run_all(
+    units: Sequence[Unit], data: Any, n_jobs: int, scheduler: str | None, title: str
+) -> Iterator[tuple[Unit, dict[str, Any]]]:
+    """Run units in several processes, here or on a cluster; yield each as it is done."""
+    arrays = {name: data[name] for unit in units for name in unit.arrays}
+    with _cluster(scheduler, list(arrays.values())):
+        jobs = (delayed(_run)(unit, *(arrays[name] for name in unit.arrays)) for unit in units)
+        # One unit at a time, so that each is put aside as soon as it is done.
+        parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
+        yield from tqdm(parallel(jobs), total=len(units), desc=title, unit="unit")
+
+
+def _run(unit: Unit, *arrays: Any) -> tuple[Unit, dict[str, Any]]:
+    return unit, _rounded(unit.function(*arrays))
+
+
+@contextlib.contextmanager
+def _cluster(scheduler: str | None, arrays: list[Any]) -> Iterator[None]:
+    """Let joblib use the workers of a Dask scheduler, if one is named; send the arrays once."""
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise RecordError(
+            'A scheduler needs Dask: pip install "slnp-edu[cluster]" brings it.'
+        ) from None
+    with Client(scheduler, set_as_default=False) as client:
+        if any(found != _versions() for found in client.run(_versions).values()):
+            raise RecordError("The workers have other versions of NumPy, SciPy or scikit-learn.")
+        with parallel_config("dask", client=client, scatter=arrays):
+            yield
+
+
+def _rounded(value: Any) -> Any:
+    """Plain numbers of 8 significant digits, so that records stay small and differ readably."""
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.8g}") if isinstance(value, float) else value
+
+
+def _write(path: Path, value: Any) -> None:
+    """Write JSON, one line per innermost list or dict, and put it in place in one move."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    working = path.with_suffix(f".{os.getpid()}.tmp")
+    working.write_text(_dumps(value) + "\n")
+    os.replace(working, path)
+
+
+def _dumps(value: Any, indent: str = "") -> str:
+    if isinstance(value, dict) and any(isinstance(item, dict | list) for item in value.values()):
+        inner = indent + " "
+        items = [f"{inner}{json.dumps(str(k))}: {_dumps(v, inner)}" for k, v in value.items()]
+        return "{\n" + ",\n".join(items) + f"\n{indent}}}"
+    return json.dumps(value, allow_nan=False)
