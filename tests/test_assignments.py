@@ -2,25 +2,26 @@
 
 import csv
 import importlib.util
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
 from copy import deepcopy
 from pathlib import Path
 
 import nbformat
 import pytest
+from grading.course import judged
+from grading.sandbox import choose
 
 ROOT = Path(__file__).parent.parent
 ASSIGNMENTS = ROOT / "assignments"
-TEACHING = (ROOT / "book" / "teaching.md").read_text()
-PAGE = (ROOT / "book" / "assignments.md").read_text()
+TEACHING = (ROOT / "book" / "teaching.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "book" / "assignments.md").read_text(encoding="utf-8")
 TOOLS = ROOT / "tools"
+CHAPTERS = sorted((ROOT / "book").glob("[01]*.ipynb"))
 NAMES = [
     "a1-neighbours",
     "a2-similarities",
@@ -101,6 +102,40 @@ def test_time_and_points_are_the_same_in_the_notebook_and_on_the_page(name):
     assert sum(int(part) for text in asked for part in text.split("+")) == 20
 
 
+@pytest.mark.parametrize("name", PRESENT)
+def test_the_map_of_goals_has_every_goal_and_every_question(name):
+    cells = notebook("source", name).cells
+    goals = re.findall(r"^- (?!\*\*)", cells[0].source, re.M)
+    table = TEACHING.partition("## Which question serves which goal")[2].partition("\n## ")[0]
+    rows = table.partition(f"| `{name}` |")[2].partition("| `a")[0].strip().splitlines()
+    asked = re.findall(r"^## Question (\d)", "\n".join(c.source for c in cells), re.M)
+    served = [number for row in rows for number in re.findall(r"\d", row.split("|")[-2])]
+    assert len(rows) == len(goals)
+    assert sorted(served) == asked
+
+
+def test_there_are_slides_for_every_chapter_of_the_plans(tmp_path):
+    done = python("slides.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    plans = TEACHING.partition("## Four weeks")[2].partition("## Slides")[0]
+    labels = {re.search(r"\((ch-[\w-]+)\)=", p.read_text("utf-8"))[1]: p.stem for p in CHAPTERS}
+    for label in set(re.findall(r"\{ref\}`(ch-[\w-]+)`", plans)):
+        page = (tmp_path / f"{labels[label]}.html").read_text(encoding="utf-8")
+        assert page.count("<section") > 5
+        assert "{ref}" not in page
+        assert "data:image/png" in page or label in ("ch-s-step",)
+
+
+def test_the_rubric_is_the_teachers_and_lists_every_paragraph():
+    rubric = (ASSIGNMENTS / "rubric.md").read_text(encoding="utf-8")
+    for name in PRESENT:
+        for cell in notebook("source", name).cells:
+            if nbgrader(cell).get("grade") and nbgrader(cell)["solution"]:
+                row = f"| `{name}`, {nbgrader(cell)['grade_id']} | {nbgrader(cell)['points']} |"
+                assert row in rubric
+    assert "typical loss" not in TEACHING + PAGE
+
+
 def test_all_assignments_say_alike_how_they_work():
     texts = [notebook("source", name).cells for name in PRESENT]
     starts = {c[0].source.partition("**How it works.**")[2].split("\n\n")[0] for c in texts}
@@ -146,7 +181,7 @@ def test_drift_is_refused_and_update_mends_it(tmp_path):
     shutil.copytree(ASSIGNMENTS / "source" / name, tmp_path / "source" / name)
     shutil.copytree(ASSIGNMENTS / "release" / name, tmp_path / "release" / name)
     shutil.copytree(ASSIGNMENTS / "release" / name, tmp_path / "release" / "gone")
-    shutil.copy(ASSIGNMENTS / "nbgrader_config.py", tmp_path)
+    shutil.copy(ASSIGNMENTS / "nbgrader_config.json", tmp_path)
     path = tmp_path / "release" / name / f"{name}.ipynb"
     before = path.read_bytes()
     path.write_bytes(before.replace(b"points", b"Points", 1))
@@ -167,6 +202,8 @@ def test_drift_is_refused_and_update_mends_it(tmp_path):
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """The solutions and the untouched student versions, handed in and graded like any other."""
+    if choose() is None:
+        pytest.skip("no sandbox here: apt-get install bubblewrap")
     folder = tmp_path_factory.mktemp("course")
     for name in PRESENT:
         for student, kind in (("solver", "source"), ("nobody", "release")):
@@ -213,50 +250,63 @@ def test_the_model_conclusion_has_the_numbers_that_its_run_prints(graded):
 # ------------------------------------------------------------------ wrong answers
 
 
-def with_wrong_answers(name):
-    """One notebook for one kernel: before each right answer, the wrong ones with their tests.
+SLOW = {"run"}  # needed by nothing after it
 
-    Returns the notebook and, for each wrong answer, the positions of the tests it must lose.
+
+def with_wrong_answers(name):
+    """One notebook for one judge: before each right answer, the wrong ones with their tests.
+
+    Code that hides what it uses spoils all later questions that forbid something, so it comes
+    last. Returns the notebook and, for each wrong answer, the positions of the tests it must lose.
     """
     cells = [cell for cell in notebook("source", name).cells if cell.cell_type == "code"]
     ids = [nbgrader(cell).get("grade_id") for cell in cells]
     long, losing = [], []
+
+    def insert(wrong):
+        position = ids.index(wrong["grade_id"])
+        last = max(ids.index(test) for test in wrong["loses"])
+        long.append(deepcopy(cells[position]))
+        long[-1].source = wrong["source"]
+        at = []
+        for following in cells[position + 1 : last + 1]:
+            is_test = nbgrader(following).get("grade")
+            if not is_test or nbgrader(following)["grade_id"] in wrong["loses"]:
+                long.append(deepcopy(following))
+                at += [len(long) - 1] if is_test else []
+        losing.append((wrong, at))
+
+    hiding = [w for w in wrong_answers(name) if "Nobody can see" in w["message"]]
     for position, cell in enumerate(cells):
         for wrong in wrong_answers(name):
-            if wrong["grade_id"] != ids[position]:
-                continue
-            last = max(ids.index(test) for test in wrong["loses"])
+            if wrong["grade_id"] == ids[position] and wrong not in hiding:
+                insert(wrong)
+        if ids[position] not in SLOW:
             long.append(deepcopy(cell))
-            long[-1].source = wrong["source"]
-            at = []
-            for following in cells[position + 1 : last + 1]:
-                is_test = nbgrader(following).get("grade")
-                if not is_test or nbgrader(following)["grade_id"] in wrong["loses"]:
-                    long.append(deepcopy(following))
-                    at += [len(long) - 1] if is_test else []
-            losing.append((wrong, at))
-        long.append(deepcopy(cell))
+    for wrong in hiding:
+        insert(wrong)
     for number, cell in enumerate(long):
         cell.id = str(number)
     return nbformat.v4.new_notebook(cells=long), losing
 
 
-def run(long):
-    settings = {"cell_seconds": 60, "notebook_seconds": 300, "memory_bytes": 4 * 10**9}
-    settings |= {"output_bytes": 10**7, "protected": []}
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [sys.executable, TOOLS / "bounded.py", json.dumps(settings)],
-            input=nbformat.writes(long),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            timeout=400,
-            check=True,
-        )
-    return nbformat.reads(done.stdout, as_version=4)
+def run(long, name, student):
+    """The outputs that the judge gives the cells of a notebook."""
+    if choose() is None:
+        pytest.skip("no sandbox here: apt-get install bubblewrap")
+    job = {
+        "notebook": nbformat.writes(long),
+        "source": (ASSIGNMENTS / "source" / name / f"{name}.ipynb").read_text(encoding="utf-8"),
+        "student": student,
+        "limits": {"cell_seconds": 60, "notebook_seconds": 400},
+        "sandbox": choose(),
+        "hidden": [str(ASSIGNMENTS)],
+    }
+    verdict = judged(job)
+    assert not verdict["ended"]
+    for cell, outputs in zip(long.cells, verdict["outputs"], strict=True):
+        cell.outputs = nbformat.from_dict(outputs)
+    return long
 
 
 def errors(cell):
@@ -267,7 +317,7 @@ def errors(cell):
 def test_every_wrong_answer_loses_its_points_with_the_message_it_names(name):
     long, losing = with_wrong_answers(name)
     assert len(losing) == len(wrong_answers(name)), "a wrong answer names no cell of the notebook"
-    done = run(long)
+    done = run(long, name, student="ann")
     expected = {position for _, at in losing for position in at}
     failed = {
         n for n, cell in enumerate(done.cells) if nbgrader(cell).get("grade") and errors(cell)

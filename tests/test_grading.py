@@ -1,110 +1,43 @@
-"""Grading a folder in which every kind of bad submission lies beside good ones."""
+"""Grading: right work keeps its points, accidents cost what they should, files are understood."""
 
-import csv
 import json
 import os
-import shutil
+import re
 import subprocess
 import sys
-import time
+import unicodedata
 from copy import deepcopy
 from pathlib import Path
 
 import nbformat
-import psutil
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+import tiny
+from grading import clean, collect, pages, rules
+from grading.run import Sandbox
+from grading.sandbox import Limits, choose
+from nbformat.v4 import new_code_cell, new_markdown_cell
+from tiny import DOUBLE, HALF, NAME, WRONG, grade, hand_in, make_course, part, rows, solved
 
-ROOT = Path(__file__).parent.parent
-GRADE = ROOT / "tools" / "grade.py"
-NAME = "a0-tiny"
-
-
-def cell(make, grade_id, source, *, points=None, solution=False, locked=False):
-    kind = "code" if make is new_code_cell else "markdown"
-    nbgrader = {"grade_id": grade_id, "cell_type": kind, "schema_version": 3, "task": False}
-    nbgrader |= {"grade": points is not None, "solution": solution, "locked": locked}
-    nbgrader |= {} if points is None else {"points": points}
-    return make(source, metadata={"nbgrader": nbgrader})
-
-
-DOUBLE = "def double(x):\n    return 2 * x"
-HALF = "def half(x):\n    return x / 2"
-
-
-def wrapped(source):
-    head, body = source.split("\n", 1)
-    return f"{head}\n    ### BEGIN SOLUTION\n{body}\n    ### END SOLUTION"
-
-
-def check_of(name, value, other):
-    return (
-        f"assert np.allclose({name}(2), {value}), '{name}(2) is not {value}'\n"
-        f"### BEGIN HIDDEN TESTS\nassert np.allclose({name}(10), {other})\n### END HIDDEN TESTS"
-    )
-
-
-def source():
-    """Two questions graded by tests (3 and 2 points) and one by hand (5 points)."""
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    cells = [
-        cell(new_markdown_cell, "intro", "# Tiny", locked=True),
-        cell(new_code_cell, "setup", "import numpy as np", locked=True),
-        cell(new_code_cell, "double", wrapped(DOUBLE), solution=True),
-        cell(new_code_cell, "test-double", check_of("double", 4, 20), points=3, locked=True),
-        cell(new_code_cell, "half", wrapped(HALF), solution=True),
-        cell(new_code_cell, "test-half", check_of("half", 1, 5), points=2, locked=True),
-        cell(new_markdown_cell, "why", "Because.", points=5, solution=True),
-    ]
-    return new_notebook(cells=cells, metadata=metadata)
-
-
-def grade(folder, *options, **kwargs):
-    limits = ["--cell-seconds", "4", "--notebook-seconds", "20", "--memory-gb", "1.5"]
-    command = [sys.executable, GRADE, folder / "submissions", "--out", folder / "out"]
-    command += ["--assignments", folder / "course", "--output-mb", "0.2", *limits, *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=400, **kwargs)
-
-
-def rows(folder):
-    with (folder / "out" / "points.csv").open(newline="") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
-
-
-def make_course(folder, notebook):
-    path = folder / "course" / "source" / NAME / f"{NAME}.ipynb"
-    path.parent.mkdir(parents=True)
-    nbformat.write(notebook, path)
-    shutil.copy(ROOT / "assignments" / "nbgrader_config.py", folder / "course")
-
-
-def student_version(folder):
-    command = [
-        sys.executable,
-        str(ROOT / "tools" / "assignments.py"),
-        "--folder",
-        folder / "course",
-    ]
-    subprocess.run(command, check=True, capture_output=True)
-    return nbformat.read(folder / "course" / "release" / NAME / f"{NAME}.ipynb", as_version=4)
-
-
-def part(notebook, name):
-    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name)
-
-
-def solved(release, double=DOUBLE, half=HALF):
-    notebook = deepcopy(release)
-    part(notebook, "double").source = double
-    part(notebook, "half").source = half
-    part(notebook, "why").source = "My reason."
-    return notebook
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
 
 
 def edited(release, change, **answers):
     notebook = solved(release, **answers)
     change(notebook)
     return notebook
+
+
+def after(name, *cells):
+    """A change that puts new cells behind one of the notebook's."""
+
+    def change(notebook):
+        position = notebook.cells.index(part(notebook, name)) + 1
+        notebook.cells[position:position] = [deepcopy(cell) for cell in cells]
+
+    return change
 
 
 def delete_tests(notebook):
@@ -124,20 +57,53 @@ def switch_off_tests(notebook):
         part(notebook, name).cell_type = "raw"
 
 
-def reorder(notebook):
-    notebook.cells.reverse()
-
-
 def repeat(notebook):
     notebook.cells.insert(2, deepcopy(part(notebook, "test-half")))
     notebook.cells.append(deepcopy(part(notebook, "double")))
 
 
-def add_own_cells(notebook):
-    notebook.cells.insert(2, new_code_cell("def helper(x):\n    return 2 * x"))
+def paste_picture(notebook):
+    part(notebook, "why").source = "So:\n\n![image.png](attachment:image.png)"
+    part(notebook, "why").attachments = {"image.png": {"image/png": PNG}}
 
 
-WRONG = "def double(x):\n    return 4"
+WARNS = "def half(x):\n    import warnings\n    warnings.warn('hm')\n    return np.array(x) / 2"
+DIVIDES = "def half(x):\n    _ = np.array([0.0]) / 0\n    return x / 2"
+BAR = "from tqdm import tqdm\n\ndef double(x):\n    return sum(x for _ in tqdm(range(2)))"
+PARTIAL = "from functools import partial\n\ndouble = partial(np.multiply, 2)"
+OBJECT = "class Doubler:\n    def __call__(self, x):\n        return 2 * x\n\ndouble = Doubler()"
+LISTS = "def half(x):\n    return [v / 2 for v in np.atleast_1d(x)]"
+STUB = "Write your answer here."
+RIGHT = {  # all of these get full points, 3 and 2
+    "good": lambda r: solved(r),
+    "own-cell": lambda r: edited(
+        r,
+        after("q1", new_code_cell("def helper(x):\n    return 2 * x")),
+        double="def double(x):\n    return helper(x)",
+    ),
+    "scratch": lambda r: edited(r, after("setup", new_code_cell("sum = 0\nabs = 1\nzip = None"))),
+    "star": lambda r: edited(r, after("setup", new_code_cell("from numpy import *"))),
+    "magic": lambda r: solved(r, double="%matplotlib inline\n!echo\n" + DOUBLE),
+    "warns": lambda r: solved(r, half=WARNS),
+    "divides": lambda r: solved(r, half=DIVIDES),
+    "bar": lambda r: solved(r, double=BAR),
+    "partial": lambda r: solved(r, double=PARTIAL),
+    "object": lambda r: solved(r, double=OBJECT),
+    "lists": lambda r: solved(r, half=LISTS),
+    "plots": lambda r: solved(
+        r, double="import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n" + DOUBLE
+    ),
+    "leaves": lambda r: solved(
+        r, double=f"import threading\nthreading.Timer(999, print).start()\n{DOUBLE}"
+    ),
+    "picture": lambda r: edited(r, paste_picture),
+    "below": lambda r: edited(
+        r, after("why", new_markdown_cell("My **derivation** in a new cell.")), why=STUB
+    ),
+    "switches-off": lambda r: edited(r, switch_off_tests),
+    "reorders": lambda r: edited(r, lambda notebook: notebook.cells.reverse()),
+    "repeats": lambda r: edited(r, repeat),
+}
 SPIN = """
 while True:
     try:
@@ -146,26 +112,21 @@ while True:
     except BaseException:
         pass
 """
-PATCH = "import numpy\nnumpy.allclose = lambda *a, **k: True\n" + WRONG
-TRANSFORM = "get_ipython().input_transformers_post.append(lambda lines: ['pass'])\n" + WRONG
-PRINTS = "def half(x):\n    import warnings\n    warnings.warn('hm')\n    return x / 2"
-
 # name: (submission from the student version, what the status says, points of the two questions)
-CASES = {
-    "good": (lambda r: solved(r), "graded", 3, 2),
+ODD = {
     "untouched": (lambda r: r, "graded", 0, 0),
     "wrong": (lambda r: solved(r, double=WRONG), "graded", 0, 2),
-    "own-cells": (
-        lambda r: edited(r, add_own_cells, double="def double(x):\n    return helper(x)"),
-        "graded",
+    "loops": (lambda r: solved(r, double="while True:\n    pass"), "longer than 4 s", 0, 2),
+    "spins": (lambda r: solved(r, half=SPIN), "could not be interrupted: half", 3, 0),
+    "sleeps": (
+        lambda r: solved(r, half="def half(x):\n    import time\n    time.sleep(999)"),
+        "waited for more than 5 s: test-half",
         3,
-        2,
+        0,
     ),
-    "loops": (lambda r: solved(r, double="while True:\n    pass"), "ran longer than 4 s", 0, 2),
-    "spins": (lambda r: solved(r, half=SPIN), "ran longer than 4 s", 3, 0),
     "memory": (
         lambda r: solved(r, double="hoard = [bytearray(10**8) for _ in range(10**4)]\n" + DOUBLE),
-        "ran out of memory (1.5 GB)",
+        "ran out of memory (1.5 GB): double",
         0,
         2,
     ),
@@ -183,6 +144,7 @@ CASES = {
         0,
         2,
     ),
+    "asks": (lambda r: solved(r, double="x = input()\n" + DOUBLE), "graded", 0, 2),
     "deletes": (
         lambda r: edited(r, delete_tests, double=WRONG),
         "deleted cells put back: test-double, half, test-half",
@@ -195,40 +157,17 @@ CASES = {
         0,
         2,
     ),
-    "switches-off": (lambda r: edited(r, switch_off_tests, double=WRONG), "", 0, 2),
-    "reorders": (lambda r: edited(r, reorder), "cells reordered; put back in order", 3, 2),
-    "repeats": (lambda r: edited(r, repeat), "twice, the last counts: double, test-half", 3, 2),
-    "patches": (lambda r: solved(r, double=PATCH), "the tests were disarmed", 0, 0),
-    "transforms": (lambda r: solved(r, double=TRANSFORM), "the tests were disarmed", 0, 0),
-    "rebinds": (
-        lambda r: solved(r, double="class np:\n    allclose = min\n" + WRONG),
-        "look at how it uses np",
-        None,
-        None,
-    ),
     "package": (
         lambda r: solved(r, half="import tomorrows_package\n" + HALF),
         "package not installed here: tomorrows_package",
         3,
         0,
     ),
-    "warns": (lambda r: solved(r, half=PRINTS), "printed a warning", 3, 0),
-    "kills": (
-        lambda r: solved(r, half="import os\nos.kill(os.getppid(), 9)"),
-        "the run broke off",
-        0,
-        0,
-    ),
-    "leaves": (
-        lambda r: solved(
-            r,
-            double="import subprocess\n"
-            "subprocess.Popen(['sleep', '98765'], start_new_session=True)\n" + DOUBLE,
-        ),
-        "graded",
-        3,
-        2,
-    ),
+}
+SAID = {  # what the status of right work says
+    "repeats": "twice, the last counts: double, test-half",
+    "reorders": "cells reordered; put back in order",
+    "below": "text found elsewhere than in its cell: why",
 }
 FILES = {  # not notebooks at all
     "text": ("I could not do it, sorry.", "not a notebook"),
@@ -246,44 +185,72 @@ FILES = {  # not notebooks at all
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """Everything above handed in at once, graded once."""
-    folder = tmp_path_factory.mktemp("grading")
-    make_course(folder, source())
-    release = student_version(folder)
+    if choose() is None:
+        pytest.skip("no sandbox here: apt-get install bubblewrap")
+    folder = tmp_path_factory.mktemp("grading ü")
+    make_course(folder, tiny.source())
+    release = tiny.student_version(folder)
     submissions = folder / "submissions"
-    hidden = str(folder / "course" / "source" / NAME / f"{NAME}.ipynb")
-    reads = f"text = open({hidden!r}).read()\n" + DOUBLE
-    calls = f"import os\nos.system('cat {hidden}')\n" + HALF
-    cases = {name: case[0](deepcopy(release)) for name, case in CASES.items()}
-    cases["reads"] = solved(release, double=reads, half=calls)
-    cases["net"] = solved(
-        release, half="import urllib.request\nurllib.request.urlopen('http://example.org')\n" + HALF
-    )
-    for number, (name, notebook) in enumerate(cases.items()):
-        flat = number % 2
-        path = submissions / (f"{name}_{NAME}.ipynb" if flat else f"{name}/{NAME}.ipynb")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(notebook))
+    for name, make in RIGHT.items():
+        hand_in(folder, name, make(deepcopy(release)))
+    for name, case in ODD.items():
+        notebook = case[0](deepcopy(release))
+        (submissions / f"{name}_{NAME}.ipynb").write_text(json.dumps(notebook), "utf-8")
     for name, (text, _) in FILES.items():
-        (submissions / f"{name}_{NAME}.ipynb").write_text(text)
+        (submissions / f"{name}_{NAME}.ipynb").write_text(text, "utf-8")
     (submissions / "link").mkdir()
+    hidden = folder / "course" / "source" / NAME / f"{NAME}.ipynb"
     (submissions / "link" / f"{NAME}.ipynb").symlink_to(hidden)
     (submissions / "notes.txt").write_text("not an assignment")
-    start = time.monotonic()
-    done = grade(folder, env=os.environ | {"SECRET_OF_THE_TEACHER": "1"})
+    mark = hand_in(folder, "mark", solved(release))
+    mark.write_bytes(b"\xef\xbb\xbf" + mark.read_bytes())  # a byte-order mark
+    hand_in(folder, "ann b", solved(release))
+    hand_in(folder, "ann-b", solved(release, double=WRONG))
+    hand_in(folder, "cased", solved(release), name="A0_Tiny.IPYNB")
+    hand_in(folder, unicodedata.normalize("NFD", "Zoë"), solved(release))
+    hand_in(folder, "copies", solved(release, double=WRONG))
+    newer = hand_in(folder, "copies", solved(release), name=f"{NAME} (1).ipynb")
+    older = hand_in(folder, "copies", solved(release, half="x"), name=f"{NAME}-2.ipynb")
+    os.utime(newer, (2_000_000_000, 2_000_000_000))
+    os.utime(older, (1_000_000_000, 1_000_000_000))
+    hand_in(folder, "scan", solved(release, why=STUB))
+    (submissions / "scan" / f"{NAME}.pdf").write_bytes(b"%PDF")
+    done = grade(folder, "--no-rehearsal", env=os.environ | {"LC_ALL": "C", "HOME": "/nowhere"})
     assert done.returncode == 0, done.stderr
-    return folder, done, time.monotonic() - start
+    return folder, done
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*RIGHT, "mark", "ann-b", "cased", "Zoë", "copies", "scan"])
+def test_right_work_keeps_its_points(graded, name):
+    found = rows(graded[0])
+    if name == "ann-b":  # two people whose names look alike as folders
+        others = [row for who, row in found.items() if who.startswith("ann-b")]
+        assert sorted(tiny.points(row) for row in others) == [(0, 2), (3, 2)]
+        return
+    assert tiny.points(found[name]) == (3, 2), found[name]["status"]
+    if name in SAID:
+        assert SAID[name] in found[name]["status"]
+
+
+def test_of_several_copies_the_newest_counts_and_all_are_named(graded):
+    status = rows(graded[0])["copies"]["status"]
+    assert f"3 files handed in: {NAME}-2.ipynb, {NAME}.ipynb, {NAME} (1).ipynb" in status
+
+
+@pytest.mark.parametrize("name", ["below", "scan", "picture"])
+def test_a_paragraph_in_another_place_is_found_and_waits_for_a_person(graded, name):
+    folder = graded[0]
+    assert rows(folder)[name][f"{NAME}: why"] == "by hand"
+    shown = {"below": "My <strong>derivation</strong>", "scan": f"{NAME}.pdf", "picture": PNG}
+    assert shown[name] in tiny.page(folder, name)
+
+
+@pytest.mark.parametrize("name", ODD)
 def test_a_submission_gets_its_points_and_a_true_status(graded, name):
     row = rows(graded[0])[name]
-    _, status, double, half = CASES[name]
+    _, status, double, half = ODD[name]
     assert status in row["status"]
-    if status == "graded":
-        assert row["status"] == "graded"
-    if double is not None:
-        assert float(row[f"{NAME}: test-double"]) == double
-        assert float(row[f"{NAME}: test-half"]) == half
+    assert tiny.points(row) == (double, half)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -295,97 +262,379 @@ def test_what_is_no_notebook_scores_nothing_and_says_so(graded, name):
 
 
 def test_a_link_is_not_followed(graded):
-    row = rows(graded[0])["link"]
-    assert "a link" in row["status"]
-    assert row["total"] == "0"
+    assert "a link" in rows(graded[0])["link"]["status"]
+    assert rows(graded[0])["link"]["total"] == "0"
 
 
-def test_reading_the_hidden_tests_is_refused_and_reported(graded):
-    row = rows(graded[0])["reads"]
-    assert "refused: opening the course's own files" in row["status"]
-    assert "refused: running a command on the course's own files" in row["status"]
-    assert row[f"{NAME}: test-double"] == row[f"{NAME}: test-half"] == "0"
-
-
-def test_the_network_is_refused_and_reported(graded):
-    row = rows(graded[0])["net"]
-    assert "refused: using the network" in row["status"]
-    assert row[f"{NAME}: test-half"] == "0"
-
-
-def test_hand_graded_points_stay_open(graded):
-    assert rows(graded[0])["good"][f"{NAME}: why"] == "by hand"
-    assert rows(graded[0])["good"]["total"] == "5 + up to 5 by hand"
-    assert rows(graded[0])["untouched"]["total"] == "0"  # nothing written, nothing to read
+def test_paragraphs_wait_for_a_person(graded):
+    found = rows(graded[0])
+    assert found["good"]["total"] == "5 + up to 5 by hand"
+    assert found["untouched"]["total"] == "0"  # nothing written, nothing to read
+    assert "(not yet graded, of 5.0)" in tiny.page(graded[0], "good")
+    assert "Question 1: Twice (test-double)" in tiny.page(graded[0], "good")
+    assert "Test cell" not in tiny.page(graded[0], "good")
 
 
 def test_everyone_has_a_feedback_page_that_says_what_the_status_says(graded):
-    folder, done, _ = graded
+    folder, done = graded
     for student, row in rows(folder).items():
-        page = (folder / "out" / "feedback" / student / NAME / f"{NAME}.html").read_text()
+        page = tiny.page(folder, student)
+        assert "<script" not in page
         if row["status"] != "graded":
             assert "Note from the grading" in page
             assert f"{student}, {NAME}: {row['status']}" in done.stdout
+    assert "Belongs to no assignment (1)" in done.stdout
 
 
-def test_the_summary_ranks_the_questions_and_names_stray_files(graded):
-    folder, done, _ = graded
-    text = (folder / "out" / "summary.txt").read_text()
-    assert text in done.stdout
-    section = text.partition("Most often missed:\n")[2].partition("\n\n")[0]
-    missed = [line.split() for line in section.splitlines()]
-    counts = [int(words[0]) for words in missed]
-    assert counts
-    assert counts == sorted(counts, reverse=True)
-    wrong = sum(row[f"{NAME}: test-half"] == "0" for row in rows(folder).values())
-    assert [str(wrong), "of", str(len(rows(folder))), f"{NAME}:", "test-half"] in missed
-    assert "double(2) is not 4" not in text  # nobody failed the visible test
-    assert "notes.txt" in text
-
-
-def test_the_run_ends_in_bounded_time_and_leaves_no_process(graded):
-    assert graded[2] < 300
-    lines = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
-    assert ["sleep", "98765"] not in lines
-
-
-def test_points_given_by_hand_are_reported_without_running_anything(graded):
-    folder, _, _ = graded
+def set_points(folder, student, points):
     code = (
         "import sys; from nbgrader.api import Gradebook\n"
         "with Gradebook(sys.argv[1], 'slnp') as book:\n"
-        f"    grade = book.find_grade('why', '{NAME}', '{NAME}', 'good')\n"
-        "    grade.manual_score, grade.needs_manual_grade = 4, False\n"
+        f"    grade = book.find_grade('why', '{NAME}', '{NAME}', '{student}')\n"
+        f"    grade.manual_score, grade.needs_manual_grade = {points}, False\n"
         "    book.db.commit()\n"
     )
     url = f"sqlite:///{folder / 'out' / 'gradebook.db'}"
     subprocess.run([sys.executable, "-c", code, url], check=True)
+
+
+def test_points_by_hand_last_until_the_paragraph_changes(graded):
+    folder, _ = graded
+    for student in ("good", "scratch"):
+        set_points(folder, student, 4)
     assert grade(folder, "--report").returncode == 0
     assert rows(folder)["good"]["total"] == "9"
     assert rows(folder)["wrong"]["total"] == "2 + up to 5 by hand"
+    release = tiny.student_version(folder)
+    hand_in(folder, "good", solved(release, why="Another reason."))
+    for student in ("good", "scratch"):
+        done = grade(folder, "--student", student, "--no-rehearsal")
+        assert done.returncode == 0, done.stderr
+    found = rows(folder)
+    assert "changed since it was graded by hand: why" in found["good"]["status"]
+    assert found["good"]["total"] == "5 + up to 5 by hand"
+    assert found["scratch"]["total"] == "9"  # graded again, but nothing in it has changed
+    assert "wrong" in found  # the others stay in the table
+    hand_in(folder, "good", solved(release, double=WRONG, half="def half(x):\n    return 7"))
+    assert grade(folder, "--student", "good", "--question", "test-half", "--no-rehearsal")
+    assert tiny.points(rows(folder)["good"]) == (3, 0)  # one question graded again
 
 
 def test_a_package_that_the_grading_machine_lacks_is_not_the_students_fault(tmp_path):
-    notebook = source()
+    notebook = tiny.source()
     part(notebook, "setup").source = "import not_installed_here\nimport numpy as np"
     make_course(tmp_path, notebook)
-    (tmp_path / "submissions").mkdir()
-    nbformat.write(notebook, tmp_path / "submissions" / f"ann_{NAME}.ipynb")
+    hand_in(tmp_path, "ann", notebook)
     done = grade(tmp_path)
     assert done.returncode == 2
     assert "Nobody was graded" in done.stderr
-    assert "package not installed here: not_installed_here" in done.stderr
+    assert "not_installed_here" in done.stderr
     assert not (tmp_path / "out" / "points.csv").exists()
 
 
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_folder_without_submissions_is_refused_in_a_sentence(tmp_path, exists):
-    make_course(tmp_path, source())
-    if exists:
-        (tmp_path / "submissions").mkdir()
+    make_course(tmp_path, tiny.source())
+    if not exists:
+        (tmp_path / "submissions").rmdir()
     done = grade(tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     said = "has an assignment's name in its own: a0-tiny" if exists else "There is no folder"
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_a_sandbox_grading_refuses_unless_told(tmp_path):
+    make_course(tmp_path, tiny.source())
+    hand_in(tmp_path, "ann", solved(tiny.student_version(tmp_path)))
+    lonely = os.environ | {"PATH": str(tmp_path)}  # neither bwrap nor podman nor docker
+    done = grade(tmp_path, env=lonely)
+    assert done.returncode == 2
+    assert "There is no sandbox on this machine, so nobody was graded." in done.stderr
+    assert "--no-sandbox" in done.stderr
+    done = grade(tmp_path, "--no-sandbox", "--no-rehearsal", env=lonely)
+    assert done.returncode == 0, done.stderr
+    assert tiny.points(rows(tmp_path)["ann"]) == (3, 2)
+    assert "Graded WITHOUT a sandbox" in done.stdout
+
+
+# ------------------------------------------------------------------ the parts by themselves
+
+
+def touch(folder, name):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+
+
+def test_names_of_moodle_and_canvas_are_understood(tmp_path):
+    for name in (
+        f"Ann Bee_4711_assignsubmission_file_/{NAME}.ipynb",
+        f"Ann Bee_815_assignsubmission_file_{NAME}.ipynb",
+        f"zeller_LATE_17_290_{NAME}-2.ipynb",
+        f"zeller_17_280_{NAME}.ipynb",
+        f"carl/deeper/{NAME}.ipynb",
+        f"../{NAME}.ipynb".replace("..", ".hidden"),
+    ):
+        touch(tmp_path, name)
+    found, other = collect.find(tmp_path, [NAME])
+    seen = {(s.student, s.lms_id, s.late, len(s.notebooks)) for s in found}
+    assert seen == {
+        ("Ann-Bee", "4711", False, 1),
+        ("Ann-Bee-815", "815", False, 1),
+        ("zeller", "17", True, 2),
+        ("carl", "", False, 1),
+    }
+    assert not other
+
+
+def test_a_name_cannot_leave_its_folder():
+    for name in ("../../etc", "..", "a/b", "\x1b[31mred", "=1+1", "<img src=x>", "a\nb"):
+        safe = collect.identifier(clean.printable(name))
+        assert not set(safe) & set("/\\<>\n\x1b =")
+        assert not safe.startswith((".", "=", "-", "+", "@"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>fetch('/api')</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[a](JaVaScRiPt&colon;alert(1))",
+        "![](http://example.org/x.png)",
+        "![](file:///etc/passwd)",
+        "<svg onload=alert(1)>",
+        "<iframe src='file:///etc/passwd'>",
+        "<a href='data:text/html,x'>y</a>",
+        "[x]: javascript:alert(1)\n\n[x]",
+        "<p style='background:url(http://x)'>x</p>",
+        "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+        "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1>'>",
+        "<meta http-equiv=refresh content='0;url=http://e'>",
+        "<form action=http://e><input type=submit></form>",
+        "![image.png](attachment:missing.png)",
+        r"$\href{javascript:alert(1)}{x}$",
+    ],
+)
+def test_a_harmful_text_is_shown_as_it_was_typed(text):
+    shown = clean.clean_text(text)
+    assert shown.startswith("*(shown as it was typed)*\n\n    ")
+    html = clean.markdown2html(shown)
+    assert clean.Tags(html).found == clean.Tags(clean.clean_html(html)).found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b & c > d, $a<b$, **bold**, <b>bold</b>, <https://example.org>",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n> quote\n\n- list",
+        "$$\n\\begin{aligned} a &< b \\\\ c &> d\\end{aligned}\n$$",
+        "```python\nx = '<script>'\n```",
+        "<details><summary>s</summary>\n\nx\n\n</details>",
+        "<span style='color: red'>red</span>",
+    ],
+)
+def test_a_harmless_text_stays_as_it_is(text):
+    assert clean.clean_text(text) == text
+
+
+def test_every_text_of_the_assignments_is_harmless():
+    for path in (tiny.ROOT / "assignments" / "source").glob("*/*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown":
+                assert clean.clean_text(cell.source) == cell.source
+
+
+def test_formulas_need_no_script():
+    shown = pages.with_formulas("<p>$\\mathbf x_1 &lt; 2$</p><pre>$no$</pre><p>$\\nonsense{$</p>")
+    assert "<math" in shown
+    assert "<pre>$no$</pre>" in shown
+    assert "href" not in pages.with_formulas("<p>$\\href{javascript:alert(1)}{x}$</p>")
+
+
+def code(*texts):
+    return [new_code_cell(text) for text in texts]
+
+
+RULE = "# f is to be written without slnp_edu and sklearn, except s_step.\nf(1)"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["from slnp_edu.steps import neighbours as n\ndef f(x):\n    return n(x)"],
+        ["import slnp_edu.steps as s\ng = s.neighbours\ndef h(x):\n    return g(x)\nf = h"],
+        ["import slnp_edu\nf = lambda x: slnp_edu.steps.neighbours(x)"],
+        ["def f(x):\n    import sklearn.neighbors as k\n    return k.KDTree(x)"],
+        ["import sklearn\nf = getattr(sklearn, 'neighbors')"],
+        ["from slnp_edu import SLNP\nold = SLNP\ndef f(x):\n    return old()\ndef f2(x): return f"],
+        ["import slnp_edu\ndef f(x):\n    return vars(slnp_edu)"],
+        ["def f(x):\n    return x\nexec('def f(x): return 1')"],
+        ["import numpy as np\nfrom slnp_edu import SLNP\nnp.sort = SLNP\ndef f(x): return np.sort"],
+        ["def f(x):\n    return ().__class__.__bases__"],
+        ["import helper_written_here\ndef f(x):\n    return helper_written_here.go(x)"],
+        ["def f(x):\n    return g(x)", "from slnp_edu import SLNP\ndef g(x):\n    return SLNP(x)"],
+        ["import sys\ndef f(x):\n    return sys.modules['slnp' + '_edu']"],
+        ["import subprocess\ndef f(x):\n    return subprocess.run('x')"],
+    ],
+)
+def test_a_forbidden_function_is_found_however_it_is_named(texts):
+    assert rules.broken_rule(RULE, code(*texts))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["import numpy as np\ndef f(x):\n    return np.sort(x)"],
+        ["from slnp_edu.steps import neighbours\ndef other(x):\n    return neighbours(x)\nf = min"],
+        ["from slnp_edu.steps import s_step\ndef f(x):\n    return s_step(x)"],
+        ["from slnp_edu import SLNP\ndef f(x):\n    return SLNP()\ndef f(x):\n    return x"],
+        ["def f(x):\n    sklearn = x + 1\n    return sklearn"],
+        ["%matplotlib inline\n!pip install numpy\nimport os\ndef f(x):\n    return os.sep"],
+        ["this is no python", "def f(x):\n    return x"],
+    ],
+)
+def test_allowed_code_breaks_no_rule(texts):
+    assert rules.broken_rule(RULE, code(*texts)) is None
+
+
+def test_the_sandbox_sees_nothing_of_the_grading():
+    sandbox = Sandbox("bubblewrap", Limits(), [tiny.ROOT / "assignments"])
+    look = (
+        "import os, pathlib\n"
+        f"print([str(p) for p in pathlib.Path({str(tiny.ROOT)!r}).iterdir()])\n"
+        "print(len([p for p in os.listdir('/proc') if p.isdigit()]), sorted(os.environ))\n"
+        "print([p for p in ('/etc/passwd', '/root', '/sys', '/var') if os.path.exists(p)])"
+    )
+    shown = sandbox.ask({"run": look}, 10)["outputs"][0]["text"].splitlines()
+    sandbox.close()
+    inside = {Path(path).name for path in eval(shown[0])}
+    assert inside <= {"slnp_edu", ".venv", "book"}
+    assert int(shown[1].split()[0]) <= 3
+    assert "SSH" not in shown[1]
+    assert eval(shown[2]) in ([], ["/root"])
+
+
+def test_late_work_loses_points_by_the_day(tmp_path):
+    path = tmp_path / "x.ipynb"
+    path.touch()
+    submission = collect.Submission("ann", NAME, notebooks=[path])
+    from datetime import timedelta
+
+    from grading.report import penalty_for
+
+    for late, lost in ((-5, 0), (1, 0), (3, 2), (23, 2), (25, 4), (49, 6)):
+        due = submission.when - timedelta(hours=late)
+        assert penalty_for(submission, due, 2, 2) == lost
+    assert penalty_for(submission, None, 2, 2) == 0
+
+
+def test_rosters_list_missing_work_and_go_back_to_canvas_and_moodle(tmp_path):
+    make_course(tmp_path, tiny.source())
+    release = tiny.student_version(tmp_path)
+    name = f"zeller_LATE_17_290_{NAME}.ipynb"
+    path = tmp_path / "submissions" / name
+    path.write_text(nbformat.writes(solved(release, why=STUB)), "utf-8")
+    canvas = tmp_path / "canvas.csv"
+    canvas.write_text(
+        "Student,ID,SIS User ID,SIS Login ID,Section,a0-tiny (88)\n"
+        "    Points Possible,,,,,10\n"
+        '"Zeller, Zoe",17,s1,zz,A,\n"Bee, Ann",18,s2,ab,A,\n',
+        "utf-8",
+    )
+    due = ["--due", f"{NAME}=2001-01-01T00:00", "--points-a-day", "0.0001"]
+    done = grade(tmp_path, "--roster", canvas, "--no-rehearsal", *due)
+    assert done.returncode == 0, done.stderr
+    assert "Nothing handed in (1):\n  Bee, Ann, a0-tiny" in done.stdout
+    assert "late" in rows(tmp_path)["zeller"]["status"]
+    lines = (tmp_path / "out" / "canvas.csv").read_text("utf-8").splitlines()
+    assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,a0-tiny (88)"
+    assert lines[2].startswith('"Zeller, Zoe",17,s1,zz,A,4.')  # 5 points and the penalty
+    assert lines[3] == '"Bee, Ann",18,s2,ab,A,0'
+    moodle = tmp_path / "moodle.csv"
+    moodle.write_text(
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade\n"
+        "Participant 17,Zoe Zeller,z@example.org,Submitted,,10\n",
+        "utf-8",
+    )
+    assert grade(tmp_path, "--report", "--roster", moodle).returncode == 0
+    sheet = (tmp_path / "out" / f"moodle-{NAME}.csv").read_text("utf-8").splitlines()
+    assert sheet[1].startswith("Participant 17,Zoe Zeller,z@example.org,Submitted,4.")
+
+
+def test_answers_that_are_much_alike_are_named():
+    from grading.similar import alike
+
+    one = (
+        "def f(x):\n    total = 0\n    for item in x:\n        total += item ** 2\n    return total"
+    )
+    renamed = one.replace("total", "summe").replace("item", "wert")
+    other = "def f(x):\n    return np.sum(np.square(x), axis=0) / len([y for y in x if y > 3])"
+    cells = {("ann", "a"): code(one), ("bob", "a"): code(renamed), ("eve", "a"): code(other)}
+    assert [pair[1:] for pair in alike(cells)] == [("ann", "bob", "a")]
+
+
+def test_no_file_of_the_grading_is_too_long_to_read():
+    for path in (tiny.ROOT / "tools" / "grading").rglob("*.py"):
+        assert len(path.read_text("utf-8").splitlines()) <= 250, path
+
+
+# ------------------------------------------------------------------ the page keeps its word
+
+PROMISES = {  # a sentence of the page, and the test that keeps it
+    "If they lose points on your machine, nobody is graded": "lacks_is_not_the_students_fault",
+    "Of several copies the newest by its date is graded": "newest_counts_and_all_are_named",
+    "capitals, underscores and accents may be stored in any way": "right_work_keeps_its_points",
+    "What Moodle and Canvas let you download needs no renaming": "names_of_moodle_and_canvas",
+    "A scan or a picture beside the notebook is named": "a_paragraph_in_another_place_is_found",
+    "a page for the student: one file, no script, no network": "asks_for_nothing_and_runs_nothing",
+    "the grades for your learning system": "go_back_to_canvas_and_moodle",
+    "answers that are much alike": "answers_that_are_much_alike_are_named",
+    "So nothing is gained by changing tests, NumPy": "an_attack_gets_no_point_for_a_wrong_answer",
+    "The hidden tests draw other numbers for each student": "hidden_tests_differ",
+    "Time is computing time, so a busy machine takes no points": "a_busy_machine_takes_no_points",
+    "is checked on the student's code": "a_forbidden_function_is_found_however_it_is_named",
+    "Whoever is missing is listed": "rosters_list_missing_work",
+    "Each day begun after the deadline costs": "late_work_loses_points_by_the_day",
+    "grades one student again and leaves the others": "points_by_hand_last_until",
+    "changes the points of that question alone": "points_by_hand_last_until",
+    "Grading again later keeps points given by hand, unless": "points_by_hand_last_until",
+    "Each notebook runs in a sandbox of its own": "the_sandbox_sees_nothing_of_the_grading",
+    "other submissions, this repository and your environment": "nothing_outside_was_read_or",
+    "Whatever it leaves running ends with the sandbox": "nothing_is_left_running",
+    "Without either, grading refuses": "without_a_sandbox_grading_refuses_unless_told",
+    "a text with a script or a foreign picture is shown as it was typed": "a_harmful_text_is_shown",
+    "What students write never runs at your side": "formgrader_runs_nothing_of_a_students",
+    "`make slides`\n": "slides_for_every_chapter_of_the_plans",
+    "refuses if a student version no longer matches": "drift_is_refused_and_update_mends_it",
+    "solutions score, stubs do not, wrong answers lose": "every_wrong_answer_loses_its_points",
+}
+STATUSES = ["not a notebook", "package not installed here", "ran out of memory", "called exit"]
+STATUSES += ["stopped for too much output", "could not be interrupted", "ended the kernel"]
+STATUSES += ["started too many processes", "text found elsewhere", "look at how it uses"]
+STATUSES += ["changed since it was graded by hand"]
+
+
+def test_every_promise_of_the_teaching_page_has_its_test():
+    page = (tiny.ROOT / "book" / "teaching.md").read_text("utf-8")
+    tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    tools = "".join(p.read_text("utf-8") for p in (tiny.ROOT / "tools").rglob("*.py"))
+    for promise, test in PROMISES.items():
+        assert promise.replace("`make slides`\n", "make slides\n") in page, promise
+        assert re.search(rf"def test_\w*{test}\w*\(", tests), test
+    for status in STATUSES:
+        assert f"`{status}" in page
+        assert status in tools
+
+
+def test_hidden_tests_differ_from_student_to_student():
+    from grading.judge import number_of
+
+    assert len({number_of(name) for name in ("ann", "bob", "Ann", "ann-b")}) == 4
+    for path in (tiny.ROOT / "assignments" / "source").glob("*/*.ipynb"):
+        text = path.read_text("utf-8")
+        assert "STUDENT = 0" in text
+        hidden = text.split("### BEGIN HIDDEN TESTS")[1:]
+        assert any("STUDENT" in part.split("### END HIDDEN TESTS")[0] for part in hidden), path

@@ -15,13 +15,14 @@ import nbformat
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from notebooks import clean
-from traitlets.config import PyFileConfigLoader
+from traitlets.config import JSONFileConfigLoader
 
 ASSIGNMENTS = Path(__file__).parent.parent / "assignments"
 KEPT_CELL_METADATA = ("nbgrader", "deletable", "editable")
 
 logging.basicConfig(format="%(message)s", level=logging.ERROR)  # what nbgrader complains about
 # nbgrader calls alembic by name to set up a gradebook; it lies beside this Python.
+os.environ["PYTHONUTF8"] = "1"  # and reads its settings as text
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 
@@ -32,7 +33,7 @@ def names(folder):
 
 def configuration(folder, course):
     """nbgrader's settings from `folder`, for a course kept in the folder `course`."""
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
+    config = JSONFileConfigLoader("nbgrader_config.json", path=str(folder)).load_config()
     config.CourseDirectory.root = str(Path(course).resolve())
     config.CourseDirectory.db_url = f"sqlite:///{Path(course).resolve() / 'gradebook.db'}"
     return config

@@ -150,8 +150,8 @@ def nearest(Y, y, K):
 def nearest(Y, y, K):
     return neighbours(Y, y, K)
 """,
-        "loses": ["test-neighbours"],
-        "message": "Write the search yourself",
+        "loses": ["test-neighbours", "test-distances", "test-ties"],
+        "message": "nearest is to be written without slnp_edu and sklearn",
     },
     {
         "why": "compares the lists place by place",
@@ -261,5 +261,58 @@ def changes(X, j):
 """,
         "loses": ["test-changes"],
         "message": "there are two",
+    },
+    {
+        "why": "calls the module's search under another name",
+        "grade_id": "nearest",
+        "source": """
+from slnp_edu import steps as tools
+
+
+def nearest(Y, y, K):
+    search = tools.neighbours
+    return search(Y, y, K)
+""",
+        "loses": ["test-neighbours", "test-distances", "test-ties"],
+        "message": "it uses slnp_edu.steps.neighbours",
+    },
+    {
+        "why": "hides the module's search in a partial",
+        "grade_id": "nearest",
+        "source": """
+from functools import partial
+
+helper = neighbours
+nearest = partial(helper)
+""",
+        "loses": ["test-neighbours", "test-distances", "test-ties"],
+        "message": "it uses slnp_edu.steps.neighbours",
+    },
+    {
+        "why": "hides the module's search in a text",
+        "grade_id": "nearest",
+        "source": """
+def nearest(Y, y, K):
+    return eval('neigh' + 'bours')(Y, y, K)
+""",
+        "loses": ["test-neighbours", "test-distances", "test-ties"],
+        "message": "Nobody can see that it is: there is eval",
+    },
+    {
+        "why": "lets scikit-learn search",
+        "grade_id": "nearest",
+        "source": """
+def nearest(Y, y, K):
+    from sklearn.neighbors import NearestNeighbors
+
+    indices, distances = np.zeros((2, len(Y), K))
+    for c in np.unique(y):
+        rows = np.flatnonzero(y == c)
+        found = NearestNeighbors(n_neighbors=K).fit(Y[rows]).kneighbors()
+        indices[rows], distances[rows] = rows[found[1]], found[0] ** 2
+    return indices.astype(int), distances
+""",
+        "loses": ["test-neighbours", "test-distances", "test-ties"],
+        "message": "it uses sklearn.neighbors.NearestNeighbors",
     },
 ]

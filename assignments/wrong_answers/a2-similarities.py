@@ -308,6 +308,42 @@ def lda_direction(X, y):
     return w / np.linalg.norm(w)
 """,
         "loses": ["test-direction"],
-        "message": "scikit-learn's LDA is for comparing",
+        "message": "it uses sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+    },
+    {
+        "why": "looks at unit vectors and at one w with equal entries: errors cancel",
+        "grade_id": "agree",
+        "source": """
+def forms_agree(f, M):
+    tried = [*np.eye(len(M)), np.ones(len(M))]
+    return all(np.isclose(f(w), 2 * w @ M @ w, rtol=1e-8, atol=0) for w in tried)
+""",
+        "loses": ["test-agree"],
+        "message": "whose errors cancel",
+    },
+    {
+        "why": "adds up before it compares: errors cancel",
+        "grade_id": "agree",
+        "source": """
+def forms_agree(f, M):
+    corners = np.array([[1, 0], [0, 1], [1, 1]]) @ np.eye(2, len(M))
+    tried = [*corners, *np.eye(len(M))]
+    total = sum(f(w) for w in tried)
+    return bool(np.isclose(total, sum(2 * w @ M @ w for w in tried), atol=0))
+""",
+        "loses": ["test-agree"],
+        "message": "the test accepts",
+    },
+    {
+        "why": "compares the sum of all entries and the trace",
+        "grade_id": "agree",
+        "source": """
+def forms_agree(f, M):
+    ones, units = np.ones(len(M)), np.eye(len(M))
+    whole = np.isclose(f(ones), 2 * ones @ M @ ones, atol=0)
+    return bool(whole and np.isclose(sum(map(f, units)), 2 * np.trace(M), atol=0))
+""",
+        "loses": ["test-agree"],
+        "message": "whose errors cancel",
     },
 ]

@@ -295,4 +295,40 @@ def drop_out(d):
         "loses": ["test-drop-out"],
         "message": "The shape is",
     },
+    {
+        "why": "calls the module's projection",
+        "grade_id": "project",
+        "source": """
+def project(v):
+    from slnp_edu.steps import project_to_simplex
+
+    return project_to_simplex([v])[0]
+""",
+        "loses": ["test-project"],
+        "message": "it uses slnp_edu.steps.project_to_simplex",
+    },
+    {
+        "why": "compares with the module's solution",
+        "grade_id": "kkt",
+        "source": """
+def kkt_residual(s, d, gamma):
+    return np.abs(s - exact_s_step([d], [gamma])[0]).max()
+""",
+        "loses": ["test-kkt", "test-kkt-each"],
+        "message": "it uses slnp_edu.steps.exact_s_step",
+    },
+    {
+        "why": "compares with its own solution",
+        "grade_id": "kkt",
+        "source": """
+def right_row(d, gamma):
+    return s_row(d, gamma)
+
+
+def kkt_residual(s, d, gamma):
+    return np.abs(s - right_row(d, gamma)).max()
+""",
+        "loses": ["test-kkt", "test-kkt-each"],
+        "message": "written without slnp_edu, project and s_row; it uses",
+    },
 ]

@@ -165,4 +165,43 @@ def worst_row(K):
         "loses": ["test-worst"],
         "message": "they must be equal",
     },
+    {
+        "why": "calls the module's gamma-step",
+        "grade_id": "rule",
+        "source": """
+from slnp_edu.steps import gamma_step
+
+
+def gamma_rule(d):
+    return gamma_step([d])[0]
+""",
+        "loses": ["test-rule"],
+        "message": "it uses slnp_edu.steps.gamma_step",
+    },
+    {
+        "why": "calls the module's bounds",
+        "grade_id": "bounds",
+        "source": """
+import slnp_edu.steps
+
+
+def bounds(d, K):
+    low, high = slnp_edu.steps.gamma_bounds([d[: K + 1]])
+    return low[0], high[0]
+""",
+        "loses": ["test-bounds"],
+        "message": "it uses slnp_edu.steps.gamma_bounds",
+    },
+    {
+        "why": "calls the module's rule for all rows",
+        "grade_id": "margin",
+        "source": """
+def lemma_margin(rows):
+    module = __import__('slnp_edu.steps', fromlist=['steps'])
+    low = rows.shape[1] / 2 * (rows[:, -1] - rows.mean(axis=1))
+    return module.gamma_step(rows) - low
+""",
+        "loses": ["test-margin"],
+        "message": "Nobody can see that it is: there is __import__",
+    },
 ]

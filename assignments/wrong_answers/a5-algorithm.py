@@ -231,4 +231,46 @@ def step_changes(X, before, after):
         "loses": ["test-changes"],
         "message": "In which order",
     },
+    {
+        "why": "one call of SLNP",
+        "grade_id": "algorithm",
+        "source": """
+def my_slnp(X, y, d, K, rounds):
+    model = SLNP(d, K, max_iter=rounds, tol=0).fit(X, y)
+    return model.components_.T, model.similarity_.toarray(), model.objective_
+""",
+        "loses": ["test-algorithm"],
+        "message": "it uses slnp_edu.SLNP",
+    },
+    {
+        "why": "the module's W-step",
+        "grade_id": "w-step",
+        "source": """
+def my_w_step(X, S, d):
+    from slnp_edu.steps import w_step
+
+    return w_step(X - X.mean(axis=0), S, d)[0]
+""",
+        "loses": ["test-w-step"],
+        "message": "it uses slnp_edu.steps.w_step",
+    },
+    {
+        "why": "the estimator through an object that another function made",
+        "grade_id": "algorithm",
+        "source": """
+def make(d, K, rounds):
+    return SLNP(d, K, max_iter=rounds, tol=0)
+
+
+class Whole:
+    def __call__(self, X, y, d, K, rounds):
+        model = make(d, K, rounds).fit(X, y)
+        return model.components_.T, model.similarity_, model.objective_
+
+
+my_slnp = Whole()
+""",
+        "loses": ["test-algorithm"],
+        "message": "it uses slnp_edu.SLNP",
+    },
 ]

@@ -207,4 +207,39 @@ def paired_difference(first, second):
         "loses": ["test-compare"],
         "message": "not the rate of this seed's split",
     },
+    {
+        "why": "calls the function of the test",
+        "grade_id": "cv",
+        "source": """
+def cv_rate(X_train, y_train, K, d, folds):
+    return wanted_cv(X_train, y_train, K, d, folds)
+""",
+        "loses": ["test-cv"],
+        "message": "it uses wanted_cv",
+    },
+    {
+        "why": "the last of equal pairs",
+        "grade_id": "choice",
+        "source": """
+def choose(X, y, train, grid):
+    X_train, y_train = X[train], y[train]
+    folds = folds_of(y_train)
+    rates = [cv_rate(X_train, y_train, K, d, folds) for K, d in grid]
+    return grid[max(range(len(grid)), key=lambda n: (rates[n], n))]
+""",
+        "loses": ["test-choice"],
+        "message": "the first pair with the highest rate",
+    },
+    {
+        "why": "the smallest of equal pairs",
+        "grade_id": "choice",
+        "source": """
+def choose(X, y, train, grid):
+    X_train, y_train = X[train], y[train]
+    folds = folds_of(y_train)
+    return max(sorted(grid), key=lambda p: cv_rate(X_train, y_train, *p, folds))
+""",
+        "loses": ["test-choice"],
+        "message": "the first pair with the highest rate",
+    },
 ]

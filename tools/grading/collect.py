@@ -1,0 +1,173 @@
+"""What was handed in: which files, whose, for which assignment, when."""
+
+import csv
+import datetime
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+
+from grading.clean import one_line
+
+LARGEST_FILE = 20_000_000  # bytes
+# How Moodle and Canvas name what they let a teacher download.
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
+CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<rest>.*)")
+
+
+@dataclass
+class Submission:
+    student: str
+    assignment: str
+    lms_id: str = ""
+    late: bool = False  # as Canvas marks it
+    notebooks: list = field(default_factory=list)  # the one to grade last
+    beside: list = field(default_factory=list)  # other files: a scan, a picture
+
+    @property
+    def path(self):
+        return self.notebooks[-1]
+
+    @property
+    def when(self):
+        return datetime.datetime.fromtimestamp(self.path.lstat().st_mtime)
+
+    def notes(self):
+        """What a teacher should know about the files."""
+        notes = []
+        if len(self.notebooks) > 1:
+            named = ", ".join(one_line(path.name) for path in self.notebooks)
+            notes.append(f"{len(self.notebooks)} files handed in: {named}; graded the newest")
+        if self.beside:
+            notes.append(f"handed in beside it: {', '.join(one_line(p.name) for p in self.beside)}")
+        return notes
+
+
+def same_form(text):
+    """Names that differ in case, in underscores or in how an accent is stored are the same."""
+    return re.sub(r"[_\s]", "-", unicodedata.normalize("NFC", text).lower())
+
+
+def assignment_in(name, assignments):
+    return next((a for a in assignments if same_form(a) in same_form(name)), None)
+
+
+def owner(name, rest):
+    """(student, number in the learning system, late) from the name of a folder or a file."""
+    name = unicodedata.normalize("NFC", name)
+    for pattern in (MOODLE, CANVAS):
+        match = pattern.fullmatch(name)
+        if match:
+            late = "late" in match.groupdict() and match["late"]
+            return match["name"].strip(), match["id"], bool(late)
+    if rest is not None:
+        name = name[: same_form(name).find(same_form(rest))]
+    return name.strip(" _-."), "", False
+
+
+def identifier(name):
+    """A name for folders and for nbgrader's gradebook: letters, digits and . @ + - _"""
+    return re.sub(r"[^\w.@+-]", "-", name).strip("._@+- ")
+
+
+def find(folder, assignments):
+    """The submissions in a folder, and the files that belong to no assignment."""
+    found, other = {}, []
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if (path.is_dir() and not path.is_symlink()) or any(p.startswith(".") for p in parts):
+            continue
+        assignment = assignment_in(path.name, assignments)
+        by_folder = assignment is None and len(parts) > 1
+        if by_folder:
+            assignment = assignment_in("/".join(parts[1:-1]), assignments)
+        whole = parts[0] if len(parts) > 1 else path.name
+        name, lms_id, late = owner(whole, assignment if len(parts) == 1 else None)
+        if not assignment or not identifier(name):
+            other.append(path)
+            continue
+        key = (name, lms_id, assignment)
+        submission = found.setdefault(key, Submission(name, assignment, lms_id))
+        submission.late |= late
+        kind = submission.notebooks if path.suffix.lower() == ".ipynb" else submission.beside
+        kind.append(path)
+    for submission in found.values():
+        submission.notebooks.sort(key=lambda p: (p.lstat().st_mtime, natural(p.name)))
+        if not submission.notebooks:  # something was handed in; that it is no notebook is said
+            submission.notebooks, submission.beside = submission.beside, []
+    return named_apart(list(found.values())), other
+
+
+def natural(name):
+    """Sorts "x.ipynb" before "x (1).ipynb" and "x-2.ipynb" before "x-10.ipynb"."""
+    stem = Path(name).stem
+    return [
+        (part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", stem)
+    ][:20], len(stem)
+
+
+def named_apart(submissions):
+    """Give every student an identifier of their own: `ann b` and `ann-b` are two people."""
+    people = defaultdict(set)
+    for submission in submissions:
+        person = (submission.student, submission.lms_id)
+        people[identifier(submission.student).casefold()].add(person)
+    for submission in submissions:
+        name, lms_id = submission.student, submission.lms_id
+        submission.student = identifier(name)
+        others = people[submission.student.casefold()]
+        plain = min(others, key=lambda person: (identifier(person[0]) != person[0], person))
+        if len(others) > 1 and (name, lms_id) != plain:
+            mark = lms_id or hashlib.sha256(name.encode()).hexdigest()[:4]
+            submission.student += f"-{mark}"
+    return sorted(submissions, key=lambda s: (s.student, s.assignment))
+
+
+def read(path):
+    """The notebook in a file; ValueError says what else it is."""
+    if path.is_symlink() or not path.is_file():
+        raise ValueError("not a notebook: a link or a special file")
+    if path.stat().st_size > LARGEST_FILE:
+        raise ValueError("not graded: the file is larger than 20 MB")
+    if path.stat().st_size == 0:
+        raise ValueError("not a notebook: the file is empty")
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
+        for cell in notebook.cells:
+            if not isinstance(cell.source, str) or not isinstance(cell.metadata, dict):
+                raise TypeError
+    except Exception as problem:
+        raise ValueError("not a notebook: it cannot be read as one") from problem
+    return notebook
+
+
+def read_roster(path):
+    """Rows of a list of students: one's own, Canvas's gradebook, or Moodle's grading worksheet.
+
+    Each row is the file's own, with "student" (as in the names of the files), "lms_id" and "name"
+    added.
+    """
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        name = row.get("name") or row.get("Student") or row.get("Full name") or ""
+        row["name"] = "" if "Points Possible" in name else name.strip()  # a row of Canvas's own
+        digits = re.sub(r"\D", "", row.get("ID") or row.get("Identifier") or "")
+        row["lms_id"] = row.get("lms_id") or digits
+        row.setdefault("student", "")
+    return rows
+
+
+def entry_of(student, lms_id, roster):
+    """The row of the roster that is this student's, or None."""
+    for row in roster:
+        if lms_id and row["lms_id"] == lms_id:
+            return row
+        for name in (row["student"], row["name"]):
+            if name and same_form(identifier(name)) == same_form(student):
+                return row
+    return None

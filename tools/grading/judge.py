@@ -1,0 +1,214 @@
+"""Judge one submission: its code runs in a sandbox, the tests run here and ask it for values.
+
+Usage: python -m grading.judge < job.json > verdict.json (course.py does this). In a test,
+`nearest(Y, y, K)` means the student's function; here the name stands for a messenger that sends
+the arguments into the sandbox and brings back plain arrays and numbers. All comparing is done
+here, with this process's own NumPy, so nothing that the student's code redefines, prints, forges
+or hides makes a wrong value right.
+"""
+
+import ast
+import builtins
+import hashlib
+import json
+import os
+import resource
+import sys
+
+import nbformat
+from nbformat.v4 import new_output
+
+from grading.inside import plain
+from grading.rules import broken_rule, unchanging
+from grading.run import Ended, Sandbox
+from grading.sandbox import Limits
+
+
+class StudentError(Exception):
+    """An exception of the student's own making."""
+
+
+def error(name, message, traceback=None):
+    lines = traceback or [f"{name}: {message}"]
+    return new_output("error", ename=name, evalue=message, traceback=lines)
+
+
+def raised(name, message):
+    """The exception that the student's code raised, if it is one of Python's own."""
+    kind = getattr(builtins, str(name), None)
+    ordinary = isinstance(kind, type) and issubclass(kind, Exception)
+    try:
+        return kind(str(message)) if ordinary else StudentError(f"{name}: {message}")
+    except TypeError:  # UnicodeDecodeError and its like take more than a message
+        return StudentError(f"{name}: {message}")
+
+
+class Messenger:
+    """Stands for a function of the student's: arguments go in, plain values come out."""
+
+    def __init__(self, sandbox, name, may_change=True):
+        self.sandbox, self.__name__, self.may_change = sandbox, name, may_change
+
+    def __call__(self, *args, **kwargs):
+        callables = []
+        request = {"call": self.__name__, "args": plain.encode(args, callables)}
+        request["kwargs"] = plain.encode(kwargs, callables)
+
+        def answer_callback(asked):
+            try:
+                function = callables[int(asked["callback"])]
+                return {"value": plain.encode(function(*plain.decode(asked["args"])))}
+            except Exception as problem:
+                return {"error": f"{type(problem).__name__}: {problem}"}
+
+        reply = self.sandbox.ask(request, self.sandbox.limits.cell_seconds, answer_callback)
+        if "value" not in reply:
+            told = reply.get("error")
+            raise raised(*told) if isinstance(told, list) and len(told) == 2 else StudentError()
+        if reply.get("changed") and not self.may_change:
+            raise AssertionError(f"{self.__name__} changes its arguments.")
+        try:
+            return plain.decode(reply["value"])
+        except Exception as problem:
+            raise StudentError("a value that is not plain") from problem
+
+
+def defined(source):
+    """The names that a cell defines at its top level."""
+    names = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            targets = (n for target in node.targets for n in ast.walk(target))
+            names |= {n.id for n in targets if isinstance(n, ast.Name)}
+    return names
+
+
+def used(source):
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+
+
+def number_of(student):
+    """A number that is this student's own, for the data of the hidden tests."""
+    return int(hashlib.sha256(student.encode()).hexdigest()[:8], 16)
+
+
+class Judge:
+    def __init__(self, job):
+        limits = Limits(**job["limits"])
+        self.submission = nbformat.reads(job["notebook"], as_version=4)
+        self.source = {
+            cell.metadata.nbgrader.grade_id: cell
+            for cell in nbformat.reads(job["source"], as_version=4).cells
+            if "nbgrader" in cell.metadata and cell.cell_type == "code"
+        }
+        self.number = number_of(job["student"])
+        self.answers = set()
+        for cell in self.source.values():
+            if cell.metadata.nbgrader.solution:
+                self.answers |= defined(cell.source)
+        self.sandbox = Sandbox(job["sandbox"], limits, job["hidden"])
+        self.space = {"__name__": "judge"}
+        self.ended = None
+
+    def run(self):
+        """Fill in the outputs of the notebook; the answers in it run in the sandbox, in order."""
+        code = [cell for cell in self.submission.cells if cell.cell_type == "code"]
+        for position, cell in enumerate(code):
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            alive = not self.ended
+            cell.outputs = self.in_sandbox(cell)
+            source = self.source.get(name)
+            if source is None or source.metadata.nbgrader.solution or (alive and self.ended):
+                continue
+            if source.metadata.nbgrader.grade:
+                cell.outputs = self.test(source.source, code[:position])
+            else:
+                self.prepare(source.source)
+        self.sandbox.close()
+
+    def in_sandbox(self, cell):
+        """Run a cell where the student's code lives; its outputs are shown, never believed."""
+        if self.ended:
+            return [error("NotRun", f"Not run: an earlier cell {self.ended}.")]
+        try:
+            reply = self.sandbox.ask({"run": cell.source}, self.sandbox.limits.cell_seconds)
+        except Ended as reason:
+            self.ended = str(reason)
+            return [error("Ended", f"This cell {reason}.")]
+        return outputs_of(reply)
+
+    def prepare(self, source):
+        """Run a locked cell here too, if it needs no answer: imports, data, helpers of tests."""
+        if not used(source) & self.answers:
+            exec(compile(source, "<setup>", "exec"), self.space)
+            if "STUDENT" in self.space:
+                self.space["STUDENT"] = self.number
+
+    def test(self, source, before):
+        """The outputs of a test cell: none if it is passed, else the error."""
+        rule = broken_rule(source, before)
+        if rule:
+            return [error("AssertionError", rule)]
+        if self.ended:
+            return [error("NotRun", f"Not run: an earlier cell {self.ended}.")]
+        fixed = unchanging(source)
+        for name in self.answers:
+            self.space[name] = Messenger(self.sandbox, name, may_change=name not in fixed)
+        try:
+            exec(compile(source, "<test>", "exec"), self.space)
+        except Ended as reason:
+            self.ended = str(reason)
+            return [error("Ended", f"Your function {reason}.")]
+        except Exception as problem:
+            name = type(problem).__name__
+            if name == "StudentError":
+                name, _, message = str(problem).partition(": ")
+                return [error(name, message)]
+            return [error(name, str(problem))]
+        return []
+
+
+def outputs_of(reply):
+    """What the sandbox says a cell has shown, as outputs of a notebook: text and pictures."""
+    outputs, told = [], reply.get("outputs")
+    for output in told if isinstance(told, list) else ():
+        try:
+            kind = output["output_type"]
+            if kind == "stream":
+                name = "stderr" if output["name"] == "stderr" else "stdout"
+                outputs.append(new_output("stream", name=name, text=str(output["text"])))
+            elif kind == "error":
+                lines = [str(line) for line in output["traceback"]]
+                outputs.append(error(str(output["ename"]), str(output["evalue"]), lines))
+            else:
+                data = {str(k): str(v) for k, v in output["data"].items()}
+                outputs.append(new_output("display_data", data=data))
+        except (KeyError, TypeError, AttributeError):
+            continue
+    said = reply.get("error")
+    if said and not any(output.output_type == "error" for output in outputs):
+        outputs.append(error(str(said), "the cell was stopped"))
+    return outputs
+
+
+def main():
+    job = json.loads(sys.stdin.buffer.read())
+    memory = 4 * Limits(**job["limits"]).memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (600, 600))
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    judge = Judge(job)
+    try:
+        judge.run()
+    finally:
+        judge.sandbox.close()
+    cells = [cell.get("outputs") for cell in judge.submission.cells]
+    channel.write(json.dumps({"outputs": cells, "ended": judge.ended}))
+    channel.close()
+
+
+if __name__ == "__main__":
+    main()

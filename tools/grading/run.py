@@ -1,0 +1,155 @@
+"""One submission's code at work: the narrow channel to it, and the watch over what it takes.
+
+Time is counted as computing time of everything that runs in the sandbox, so a busy machine takes
+no points. Whatever is left at the end goes with the sandbox.
+"""
+
+import contextlib
+import json
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+from grading.sandbox import INSIDE, bubblewrap, container, environment
+
+LONGEST_REPLY = 64_000_000  # bytes
+
+
+def counts_per_namespace():
+    """Whether a bound on processes leaves out those of the same user outside the sandbox."""
+    major, minor = (int(re.match(r"\d+", part)[0]) for part in platform.release().split(".")[:2])
+    return (major, minor) >= (5, 14)
+
+
+class Ended(Exception):
+    """The sandbox is gone; the message says why."""
+
+
+class Sandbox:
+    """One run of the student's code. `ask` sends a request and returns the reply."""
+
+    def __init__(self, kind, limits, hidden=()):
+        self.limits, self.kind, self.contained = limits, kind, kind in ("podman", "docker")
+        self.folder = tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True)
+        home = "/home/student"
+        if kind == "bubblewrap":
+            command = bubblewrap(limits, hidden)
+        elif kind == "none":
+            command, home = [sys.executable, str(INSIDE / "desk.py")], self.folder.name
+            Path(home, "tmp").mkdir()
+        else:
+            command = container(kind, Path(self.folder.name).name, limits)
+        settings = {name: getattr(limits, name) for name in ("memory_bytes", "processes")}
+        settings |= {"file_bytes": limits.file_bytes, "output_bytes": limits.output_bytes}
+        settings["cpu_seconds"] = int(limits.notebook_seconds) + 1
+        if kind == "none" or not counts_per_namespace():
+            settings["processes"] = 1_000_000  # the watch alone counts
+        self.process = subprocess.Popen(
+            [*command, json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder.name,
+            env=environment(home) if kind in ("bubblewrap", "none") else None,
+            start_new_session=True,
+        )
+        self.reason, self.mark, self.allowed = None, 0.0, None
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def ask(self, request, seconds, answer_callback=None):
+        """Send a request; serve what is asked back; return the reply. Ended says why not."""
+        self.mark = None  # what it computes is counted from here
+        reply = self.exchange(request | {"seconds": seconds}, seconds)
+        while "callback" in reply and answer_callback is not None:
+            reply = self.exchange(answer_callback(reply), seconds)
+        return reply
+
+    def exchange(self, message, seconds):
+        self.allowed = seconds  # the watch goes on
+        try:
+            self.process.stdin.write(json.dumps(message).encode() + b"\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline(LONGEST_REPLY)
+            reply = json.loads(line)
+            if not isinstance(reply, dict):
+                raise ValueError
+        except (OSError, ValueError, RecursionError) as problem:
+            self.close()
+            raise Ended(self.reason or "ended the kernel") from problem
+        finally:
+            self.allowed = None
+        return reply
+
+    def watch(self):
+        """End the sandbox when it computes, waits, takes or starts more than it may."""
+        used, idle, last = 0.0, 0.0, time.monotonic()
+        while self.process.poll() is None and self.reason is None:
+            time.sleep(0.1)
+            now, allowed = time.monotonic(), self.allowed
+            if allowed is None:
+                last = now
+                continue
+            before = used
+            if self.contained:  # its processes are not ours to see: a tenth of the clock counts
+                used, memory, count, waits = now / 10, 0, 0, False
+            else:
+                used, memory, count, waits = measure(self.process.pid)
+            idle = idle + now - last if waits and used - before < 0.005 else 0.0
+            last = now
+            if self.mark is None:
+                self.mark, idle = used, 0.0
+            if used - self.mark > 1.2 * allowed + 1:
+                self.reason = "could not be interrupted"
+            elif used > self.limits.notebook_seconds and not self.contained:
+                self.reason = "used up the time for the whole notebook"
+            elif idle > self.limits.idle_seconds:
+                self.reason = f"waited for more than {self.limits.idle_seconds:g} s"
+            elif memory > 1.2 * self.limits.memory_bytes:
+                self.reason = "ran out of memory"
+            elif count > self.limits.processes:
+                self.reason = "started too many processes"
+        if self.reason:
+            self.process.kill()
+
+    def close(self):
+        """End everything inside; with the first process of a namespace all others go."""
+        below = []
+        if self.contained:
+            name = Path(self.folder.name).name
+            subprocess.run([self.kind, "kill", name], capture_output=True)
+        if self.kind == "none":
+            with contextlib.suppress(psutil.Error):
+                below = psutil.Process(self.process.pid).children(recursive=True)
+        for process in [*below, self.process]:
+            with contextlib.suppress(psutil.Error, OSError):
+                process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()
+        self.folder.cleanup()
+
+
+def measure(pid):
+    """Computing seconds, bytes of memory, number, and whether all wait: a process and its tree."""
+    seconds, memory, count, waits = 0.0, 0, 0, True
+    try:
+        first = psutil.Process(pid)
+        tree = [first, *first.children(recursive=True)]
+    except psutil.Error:
+        return 0.0, 0, 0, True
+    for process in tree:
+        with contextlib.suppress(psutil.Error), process.oneshot():
+            times = process.cpu_times()
+            seconds += sum(times[:4])
+            memory += process.memory_info().rss
+            count += 1
+            waits &= process.status() in (psutil.STATUS_SLEEPING, psutil.STATUS_ZOMBIE)
+    return seconds, memory, count, waits
