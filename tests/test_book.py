@@ -9,6 +9,9 @@ import pytest
 BOOK = Path(__file__).parent.parent / "book"
 NOTEBOOKS = {path.name: nbformat.read(path, as_version=4) for path in sorted(BOOK.glob("*.ipynb"))}
 CHAPTERS = {name: notebook for name, notebook in NOTEBOOKS.items() if re.match(r"\d\d-", name)}
+LINES = {name: notebook for name, notebook in NOTEBOOKS.items() if name.startswith("line-")}
+#: Chapters that teach only: their formulas, boxes and proofs stand in the companion.
+RETOLD = [name for name in CHAPTERS if name < "08"]
 LAST_EQUATION = 58
 
 
@@ -21,9 +24,9 @@ def code(notebook):
 
 
 def equations():
-    """Number -> chapters that show it."""
+    """Number -> notebooks that show it."""
     found = {}
-    for name, notebook in CHAPTERS.items():
+    for name, notebook in (CHAPTERS | LINES).items():
         for number in re.findall(r"\\tag\{(\d+)\}", text(notebook)):
             found.setdefault(int(number), []).append(name)
     return found
@@ -40,17 +43,42 @@ def test_every_equation_of_the_paper_stands_once():
 def test_every_equation_has_its_label_and_a_cell_that_runs_it():
     lacking = []
     for number, (name, *_) in equations().items():
-        labelled = f"(eq-{number})=" in text(CHAPTERS[name])
-        comments = re.findall(r"#(.*)", "\n".join(cell.source for cell in code(CHAPTERS[name])))
-        named = any(f"({number})" in comment for comment in comments)
+        labelled = f"(eq-{number})=" in text(NOTEBOOKS[name])
+        sources = "\n".join(cell.source for cell in cells_beside(name, number))
+        named = any(f"({number})" in comment for comment in re.findall(r"#(.*)", sources))
         if not (labelled and named):
             lacking.append((number, name, labelled, named))
     assert not lacking
 
 
+def cells_beside(name, number):
+    """The code cells that may run an equation: in the companion, the next two."""
+    if name in CHAPTERS:
+        return code(CHAPTERS[name])
+    cells = LINES[name].cells
+    shown = next(i for i, cell in enumerate(cells) if rf"\tag{{{number}}}" in cell.source)
+    return [cell for cell in cells[shown:] if cell.cell_type == "code"][:2]
+
+
+def test_the_companion_follows_the_order_of_the_paper():
+    words = "\n".join(text(notebook) for notebook in LINES.values())
+    numbers = [int(number) for number in re.findall(r"\\tag\{(\d+)\}", words)]
+    assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("name", RETOLD)
+def test_a_retold_chapter_teaches_and_leaves_the_audit_to_the_companion(name):
+    words = text(CHAPTERS[name])
+    assert r"\tag{" not in words
+    assert "(eq-" not in words
+    assert ":name: err-" not in words
+    assert words.count("{admonition} Hint\n:class: dropdown") == words.count("```{exercise}")
+    assert re.search(r"<(eq|err|line)-[\w-]+>", words), "link to the companion"
+
+
 @pytest.mark.parametrize("label", ["fig-1", "fig-2", "alg-1"])
 def test_figures_and_algorithm_of_the_derivation_are_there(label):
-    everything = "\n".join(text(notebook) for notebook in CHAPTERS.values())
+    everything = "\n".join(text(notebook) for notebook in (CHAPTERS | LINES).values())
     assert everything.count(f"({label})=") == 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slnp_edu import paper, records
+from slnp_edu.evidence import paper, records
 
 ROOT = Path(__file__).parent.parent
 
@@ -16,16 +16,25 @@ def test_the_finding_is_what_the_records_say(tmp_path):
     tool = [sys.executable, str(ROOT / "tools" / "landing.py"), str(tmp_path)]
     told = subprocess.run(tool, check=True, capture_output=True, text=True, cwd=ROOT).stdout
     finding = (ROOT / "book" / "index.md").read_text().replace("\n", " ")
-    lda, lfda = told.split("LFDA:")
-    for rival in (lda, lfda):
-        low, high = re.search(r"printed (\S+) to (\S+)", rival).groups()
-        assert f"(printed: {low} to {high})" in finding
-    low, high = re.search(r"orthonormal: (\S+) to (\S+);", lda).groups()
-    assert f"between {low} and {high} points of LDA" in finding
-    bounds = re.search(r"orthonormal: -(\S+) to \+(\S+);", lfda).groups()
-    assert f"within {max(bounds)} points of LFDA" in finding
-    behind = [re.search(r"whitened: .* behind in (\d+)", rival).group(1) for rival in (lda, lfda)]
-    assert f"behind LDA in {behind[0]} columns and behind LFDA in {behind[1]}" in finding
+
+    def said(start):
+        (line,) = [line for line in told.splitlines() if line.startswith(start)]
+        words = r"(\S+) to (\S+) points(?:; level in (\d+), ahead in (\d+), behind in (\d+), "
+        return re.search(words + r"undecided in (\d+))?", line).groups()
+
+    for rival in ("LDA", "LFDA"):
+        low, high, *_ = said(f"printed against {rival}")
+        assert f"of {low} to {high}" in finding or f"printed: {low} to {high}" in finding
+    low, high, level, ahead, behind, undecided = said("both orthonormal, against LFDA")
+    assert f"in {level} of the 17 columns" in finding
+    assert f"ahead in {ahead}, behind in {behind} and undecided in {undecided}" in finding
+    assert f"from {low} to {high} points; the paper prints" in finding
+    low, high, level, ahead, behind, undecided = said("both orthonormal, against LDA")
+    assert f"run from {low} to {high} points, level in {level} columns" in finding
+    assert f"ahead in {ahead}, behind in {behind} and undecided in {undecided}; " in finding
+    *_, level, ahead, behind, undecided = said("both whitened, against LFDA")
+    assert f"level with LFDA in {level} columns, ahead in {ahead}, behind in {behind}" in finding
+    assert f"behind in {behind} and undecided in {undecided}." in finding
     for picture in ("landing.png", "landing-narrow.png"):
         assert (tmp_path / picture).stat().st_size > 10_000
 
@@ -38,7 +47,9 @@ def test_the_quoted_distance_to_the_printed_rates():
         for N_i in columns
     ]
     finding = (ROOT / "book" / "index.md").read_text()
-    assert f"from {-min(gaps):.1f} points above to {max(gaps):.1f} below" in finding
+    assert (
+        f"from {-min(gaps):.1f} points above the printed ones to {max(gaps):.1f} below" in finding
+    )
     assert len(gaps) == 17
 
 
