@@ -13,7 +13,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from PIL import Image
 
-from slnp_edu.display import COLOURS
+from slnp_edu.book import COLOURS
 
 STATIC = Path(__file__).parent.parent / "book" / "_static"
 ANGLE = np.radians(15)
