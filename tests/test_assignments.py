@@ -117,7 +117,7 @@ def test_the_map_of_goals_has_every_goal_and_every_question(name):
 def test_there_are_slides_for_every_chapter_of_the_plans(tmp_path):
     done = python("slides.py", tmp_path)
     assert done.returncode == 0, done.stderr
-    plans = TEACHING.partition("## Four weeks")[2].partition("## Slides")[0]
+    plans = TEACHING.partition("## Five weeks")[2].partition("## Slides")[0]
     labels = {re.search(r"\((ch-[\w-]+)\)=", p.read_text("utf-8"))[1]: p.stem for p in CHAPTERS}
     for label in set(re.findall(r"\{ref\}`(ch-[\w-]+)`", plans)):
         page = (tmp_path / f"{labels[label]}.html").read_text(encoding="utf-8")
