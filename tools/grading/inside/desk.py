@@ -49,7 +49,7 @@ def main():
     outputs = Outputs(settings["output_bytes"])
     shell = shell_for(outputs)
     del sys.argv[1:]
-    sys.path[0] = ""  # a notebook imports from its own folder
+    sys.path[:] = [*sys.path[1:], ""]  # what is installed comes before the notebook's own folder
 
     def send(reply):
         replies.write(json.dumps(reply).encode() + b"\n")
