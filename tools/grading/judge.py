@@ -24,6 +24,8 @@ from grading.rules import broken_rule, unchanging
 from grading.run import Ended, Sandbox
 from grading.sandbox import Limits
 
+MOST_OUTPUTS = 1000  # of a cell
+
 
 class StudentError(Exception):
     """An exception of the student's own making."""
@@ -188,7 +190,7 @@ class Judge:
 def outputs_of(reply):
     """What the sandbox says a cell has shown, as outputs of a notebook: text and pictures."""
     outputs, told = [], reply.get("outputs")
-    for output in told if isinstance(told, list) else ():
+    for output in told[:MOST_OUTPUTS] if isinstance(told, list) else ():
         try:
             kind = output["output_type"]
             if kind == "stream":

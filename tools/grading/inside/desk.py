@@ -38,6 +38,7 @@ def set_limits(settings):
 def main():
     settings = json.loads(sys.argv[1])
     set_limits(settings)
+    os.makedirs(os.environ["TMPDIR"], exist_ok=True)
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
