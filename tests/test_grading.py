@@ -473,7 +473,8 @@ def code(*texts):
 
 
 GIVEN = new_code_cell(
-    "import numpy as np\nfrom slnp_edu.steps import exact_s_step as given",
+    "import numpy as np\nfrom slnp_edu.steps import exact_s_step as given\n"
+    "def helper(x):\n    return given(x)",
     metadata={"nbgrader": {"locked": True}},
 )
 RULE = "# f is to be written without slnp_edu and sklearn, except s_step.\nf(1)"
@@ -497,6 +498,7 @@ RULE = "# f is to be written without slnp_edu and sklearn, except s_step.\nf(1)"
         ["import sys\ndef f(x):\n    return sys.modules['slnp' + '_edu']"],
         ["import subprocess\ndef f(x):\n    return subprocess.run('x')"],
         ["from slnp_edu.steps import *\ndef f(x):\n    return project_to_simplex(x)"],
+        ["def f(x):\n    return helper(x)"],
         ["import __main__\ndef f(x):\n    return __main__.given(x)"],
         ["def f(x):\n    def g():\n        given = 1\n    return given(x)"],
         ["def f(x):\n    [given for given in []]\n    return given(x)"],
@@ -671,13 +673,17 @@ PROMISES = {  # a sentence of the page, and the test that keeps it
     "a text with a script or a foreign picture is shown as it was typed": "a_harmful_text_is_shown",
     "What students write never runs at your side": "formgrader_runs_nothing_of_a_students",
     "`make slides`\n": "slides_for_every_chapter_of_the_plans",
+    "Computing time is bounded per cell": "the_page_names_the_limits_of_the_code",
+    "are data (`nbgrader_config.json`), not a program": "nothing_in_the_results_is_a_program",
+    "which understands nbgrader's folders": "names_of_moodle_and_canvas_are_understood",
+    "comparing has a bound of its own": "comparing_has_a_bound_too",
     "refuses if a student version no longer matches": "drift_is_refused_and_update_mends_it",
     "solutions score, stubs do not, wrong answers lose": "every_wrong_answer_loses_its_points",
 }
 STATUSES = ["not a notebook", "package not installed here", "ran out of memory", "called exit"]
 STATUSES += ["stopped for too much output", "could not be interrupted", "ended the kernel"]
 STATUSES += ["started too many processes", "text found elsewhere", "look at how it uses"]
-STATUSES += ["changed since it was graded by hand"]
+STATUSES += ["changed since it was graded by hand", "showed too much", "waited"]
 
 
 def test_every_promise_of_the_teaching_page_has_its_test():
@@ -690,6 +696,27 @@ def test_every_promise_of_the_teaching_page_has_its_test():
     for status in STATUSES:
         assert f"`{status}" in page
         assert status in tools
+
+
+def test_the_page_names_the_limits_of_the_code():
+    page = (tiny.ROOT / "book" / "teaching.md").read_text("utf-8")
+    limits = Limits()
+    for text in (
+        f"per cell ({limits.cell_seconds:g} s)",
+        f"per notebook ({limits.notebook_seconds:g} s)",
+        f"memory to {limits.memory_bytes / 1e9:g} GB",
+        f"processes to {limits.processes}",
+        f"a written file to {limits.file_bytes / 1e6:g} MB",
+        f"output to {limits.output_bytes / 1e6:g} MB per cell",
+        f"waiting to {limits.idle_seconds:g} s",
+        f"{collect.LARGEST_FILE / 1e6:g} MB or {collect.MOST_CELLS:,} cells",
+    ):
+        assert text in re.sub(r"\s+", " ", page), text
+
+
+def test_nothing_in_the_results_is_a_program(graded):
+    assert not [*(graded[0] / "out").rglob("*.py")]
+    assert (graded[0] / "out" / "nbgrader_config.json").exists()
 
 
 def test_hidden_tests_differ_from_student_to_student():
