@@ -137,8 +137,10 @@ LEFT_OVER = """() => {
 TOO_WIDE = """() => {
   const wide = document.scrollingElement.scrollWidth - innerWidth;
   if (wide <= 0) return [];
+  const scrolls = n =>
+    n && (getComputedStyle(n).overflowX !== "visible" || scrolls(n.parentElement));
   const out = [...document.querySelectorAll("main *")].filter(
-    n => n.getBoundingClientRect().right > innerWidth + 1);
+    n => n.getBoundingClientRect().right > innerWidth + 1 && !scrolls(n.parentElement));
   return [wide + " px too wide", ...out.slice(0, 5).map(n => n.outerHTML.slice(0, 120))];
 }"""
 # Thousands of glyphs and of coloured words in code would take axe minutes. Screen readers get
