@@ -20,7 +20,7 @@ $(shell mkdir -p "$(CURDIR)/_build/home")
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book serve test browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
+.PHONY: help setup book pdf serve test browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ $(READY): requirements.txt pyproject.toml
 book: $(READY)  ## build the book into _build/html; any warning is an error
 	$(BIN)/jupyter-book build --all --warningiserror --nitpick --keep-going --quiet .
 	@echo "The book: point the browser at file://$(CURDIR)/_build/html/index.html, or run make serve"
+
+pdf: book  ## build the book and print it into one PDF, _build/html/slnp-step-by-step.pdf (needs chromium)
+	$(BIN)/python tools/pdf.py
 
 serve: $(READY)  ## serve the built book on this machine and print the address (another port: make serve PORT=8123)
 	@test -f _build/html/index.html || $(MAKE) book

@@ -137,8 +137,10 @@ LEFT_OVER = """() => {
 TOO_WIDE = """() => {
   const wide = document.scrollingElement.scrollWidth - innerWidth;
   if (wide <= 0) return [];
+  const scrolls = n =>
+    n && (getComputedStyle(n).overflowX !== "visible" || scrolls(n.parentElement));
   const out = [...document.querySelectorAll("main *")].filter(
-    n => n.getBoundingClientRect().right > innerWidth + 1);
+    n => n.getBoundingClientRect().right > innerWidth + 1 && !scrolls(n.parentElement));
   return [wide + " px too wide", ...out.slice(0, 5).map(n => n.outerHTML.slice(0, 120))];
 }"""
 # Thousands of glyphs and of coloured words in code would take axe minutes. Screen readers get
@@ -279,6 +281,31 @@ def test_every_internal_link_and_anchor_resolves(site, name):
         if not path.is_file() or (fragment and fragment not in anchors(path)):
             broken.append(address)
     assert broken == []
+
+
+def test_titles_carry_the_numbers_that_the_text_cites(site):
+    for name in PAGES:
+        number = re.match(r"\d*", Path(name).name)[0].lstrip("0")
+        title = soup(HTML / f"{name}.html").select_one("article h1 .section-number")
+        assert (title.text.strip() if title else "") == (number and f"{number}."), name
+        for link in soup(HTML / f"{name}.html").select("article a.internal[href]"):
+            if cited := re.fullmatch(r"[Cc]hapter (\d+)", link.text):
+                target = Path(urlsplit(urljoin(f"/{name}.html", link["href"])).path).name
+                assert target.startswith(f"{int(cited[1]):02}-"), (name, link)
+
+
+def test_the_landing_page_says_all_in_one_screen(site, page):
+    for width, height in ((1280, 800), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{site}book/index.html")
+        for part in (".promise", ".paper", ".toy img", ".doors .sd-btn", ".doors p:last-child"):
+            box = page.locator(part).first.bounding_box()
+            assert box["y"] + box["height"] <= height, part
+        assert "1709.02896" in page.locator(".paper").inner_text()
+        doors = page.locator(".doors a").all()
+        assert [door.inner_text().split(":")[0] for door in doors] == [
+            "Start reading", "Read", "Run", "Teach"
+        ]  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------- the figures
