@@ -1,18 +1,22 @@
-"""The steps of the live figures, book/_static/steps.js, in node beside those of slnp_edu."""
+"""The live figures: their steps in node beside those of slnp_edu, their data, their place.
+
+What a reader does with them is tried in a browser, by tests/test_browser_live.py.
+"""
 
 import json
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
 from slnp_edu import steps
-from slnp_edu.book import COLOURS, METHOD_COLOURS, live
+from slnp_edu.book import CLASS_COLOURS, COLOURS, METHOD_COLOURS, live
 from slnp_edu.data import make_toy
 
 BOOK = Path(__file__).parent.parent / "book"
@@ -23,7 +27,9 @@ CLOSE = 1e-9
 HARNESS = """
 const steps = require(process.argv[1]);
 const cases = JSON.parse(require("fs").readFileSync(0, "utf8"), read);
-function read(key, value) { return value === "inf" ? Infinity : value === "-inf" ? -Infinity : value; }
+function read(key, value) {
+  return value === "inf" ? Infinity : value === "-inf" ? -Infinity : value;
+}
 const found = cases.map(([name, given]) => steps[name](...given));
 console.log(JSON.stringify(found, (key, value) => value === Infinity ? "inf" : value));
 """
@@ -181,3 +187,86 @@ node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_step_in_the_browser_is_the_step_of_the_module(name):
     assert worst(name) < CLOSE
+
+
+SLIPS = [
+    ("neighbours", "k === j || ", ""),  # its own neighbour
+    ("neighbours", "|| a[1] - b[1]", "|| b[1] - a[1]"),  # ties to the larger number
+    ("gamma_step", ".length - 1) / 2", ".length - 1)"),
+    ("gamma_bounds", ": last]", ": 0]"),  # no (K+1)-th
+    ("s_step", "gamma[j] > 0 ?", "gamma[j] >= 0 ?"),
+    ("s_step", "(mean - x)", "(x - mean)"),
+    ("exact_s_step", "/ (2 * gamma[j])", "/ gamma[j]"),
+    ("project_to_simplex", "u + level > 0", "u + level > 0.1"),
+    ("objective", "S[j][k] ** 2", "S[j][k]"),
+    ("laplacian_scatter", "(sum(S[j]) + received[j]) / 2", "sum(S[j])"),
+    ("whitening", "x / Math.sqrt(values[i])", "x / values[i]"),
+    ("w_step", "[v, u])", "[u, v])"),  # the largest eigenvalue
+    ("w_step", "< 0 ? -1 : 1", "< 0 ? 1 : -1"),  # the sign
+    ("w_step", "return fix_signs(product(vectors, eigh", "return fix_signs(product(P, eigh"),
+]
+
+
+@node
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize(("name", "right", "wrong"), SLIPS)
+def test_a_slip_in_the_script_is_noticed(tmp_path, name, right, wrong):
+    source = (STATIC / "steps.js").read_text()
+    assert right in source
+    slip = tmp_path / "steps.js"
+    slip.write_text(source.replace(right, wrong))
+    assert not worst(name, slip) < CLOSE
+
+
+# ---------------------------------------------------------------------------------- in the chapters
+
+
+def live_cells():
+    """Every cell that asks for a live figure, with the name of its notebook."""
+    for path in sorted(BOOK.glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code" and re.search(r"^live\(", cell.source, re.M):
+                yield pytest.param(path.name, cell, id=f"{path.stem}-{cell.id}")
+
+
+def asked_for(text):
+    """Name and data of the live figures in a piece of HTML."""
+    found = BeautifulSoup(text, "html.parser").select("div.live")
+    return [(node["data-figure"], json.loads(node["data-given"])) for node in found]
+
+
+@pytest.mark.parametrize(("notebook", "cell"), list(live_cells()))
+def test_a_live_figure_has_its_script_its_data_and_a_still_picture(notebook, cell):
+    shown = [output.get("data", {}) for output in cell.outputs]
+    [(figure, given)] = asked_for("".join(data.get("text/html", "") for data in shown))
+    assert (STATIC / f"live-{figure}.js").exists()
+    assert given
+    assert any("image/png" in data or "image/svg+xml" in data for data in shown)
+
+
+def test_a_question_stands_above_every_live_figure():
+    for path in sorted(BOOK.glob("*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        for above, cell in pairwise(cells):
+            if cell.cell_type == "code" and re.search(r"^live\(", cell.source, re.M):
+                assert "{admonition} Predict first" in above.source, (path.name, cell.source)
+
+
+def test_the_landing_page_shows_the_same_three_fish():
+    points = make_toy("points")
+    expected = live("toy", points=points.data, labels=points.target, degrees=90)
+    for figure, given in asked_for((BOOK / "index.md").read_text()):
+        assert [(figure, given)] == asked_for(expected.data)
+
+
+def test_the_colours_are_those_of_the_book():
+    style = (STATIC / "live.css").read_text()
+    light = style[: style.index('html[data-theme="dark"]')]
+    found = dict(re.findall(r"--(\w+): (#\w{6});", light))
+    known = COLOURS | {"slnp": METHOD_COLOURS["SLNP"]}
+    named = {name: colour for name, colour in found.items() if name not in ("ground", "soft")}
+    assert len(named) >= 6
+    assert named == {name: known[name] for name in named}
+    for number, name in enumerate(("blue", "red")):
+        assert CLASS_COLOURS[number] == COLOURS[name]
+        assert f".kind-{number} {{ fill: var(--{name}); }}" in style

@@ -24,7 +24,7 @@ live.figures.springs = function (figure, data) {
 
   const plane = figure.panel({label: "Fish in the plane of lightness and length, and an axis", width: 250,
     x: [-3.5, 3.5], y: [-edge, edge], left: 18, bottom: 20});
-  const axis = figure.panel({label: "The springs on the axis", x: [-0.4, 0.4], y: [-0.22, 0.22], height: 165});
+  const axis = figure.panel({label: "The springs on the axis", x: [-0.4, 0.4], y: [-0.165, 0.165], height: 150});
   const curve = figure.panel({label: "Energy of the springs against the angle", x: [0, 180], y: [0, 1.3], height: 170,
     left: 36, bottom: 38, top: 20});
   const put = value => { turn = (value + 360) % 360; };
@@ -61,7 +61,7 @@ live.figures.springs = function (figure, data) {
     const z = laid(turn);
     plane.draw(plane.across([0, 0], at(turn), "axis"));
     axis.draw(
-      axis.text([0, 0.22], "springs on the axis", {dy: 4}),
+      axis.text([0, 0.165], "springs on the axis", {dy: 4}),
       springs.filter(({s}) => s > 1e-3).map(({j, k, s}) => {
         const r = axis.unit * Math.abs(z[j] - z[k]) / 2, [from, to] = [z[j], z[k]].sort((a, b) => a - b);
         return `<path class="spring-${y[j]}" stroke-width="${(3 * s).toFixed(2)}" d="M${axis.x(from).toFixed(2)} ${

@@ -56,7 +56,7 @@ live.figures.toy = function (figure, data) {
     });
     return [0, 180].map(half => [
       arc(low + half, high + half, "arc-c"), arc(high + half, low + 180 + half, "arc-b"),
-    ]).concat(label((low + high) / 2, "c"), label((low + high) / 2 + 90, "b"));
+    ]).concat(label((2 * low + high) / 3, "c"), label((low + high) / 2 + 90, "b"));
   }
 
   return function draw() {
