@@ -48,11 +48,11 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore tests/test_browser.py tests slnp_edu
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
 
 browser: book  ## build the book and look at every page in a real browser (needs chromium)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py -k "not slow_machine"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py tests/test_browser_live.py -k "not slow_machine"
 	$(BIN)/python -m pytest tests/test_browser.py -k slow_machine
 	@echo "What each page looks like: _build/screenshots"
 

@@ -50,9 +50,6 @@ def contents(node):
 
 PAGES = contents(yaml.safe_load((ROOT / "_toc.yml").read_text()))
 NOTEBOOKS = [page for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
-SCRUBBED = [
-    page for page in NOTEBOOKS if 'class=\\"scrubber' in (ROOT / f"{page}.ipynb").read_text()
-]
 EXTRA = ["search", "genindex", "py-modindex", "prf-prf"]  # made by Sphinx
 # A page is visited once for all its tests, so they go to the same worker.
 every_page = pytest.mark.parametrize(
@@ -306,60 +303,6 @@ def test_the_landing_page_says_all_in_one_screen(site, page):
         assert [door.inner_text().split(":")[0] for door in doors] == [
             "Start reading", "Read", "Run", "Teach"
         ]  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------- the figures
-
-
-@pytest.mark.parametrize("name", SCRUBBED)
-def test_interactive_figures_answer_keyboard_and_mouse(site, page, name):
-    page.goto(f"{site}{name}.html")
-    for figure in page.locator("figure.scrubber").all():
-        picture, slider = figure.locator("img"), figure.get_by_role("slider")
-        button, caption = figure.get_by_role("button"), figure.locator("output")
-        assert picture.get_attribute("alt")
-
-        def state(picture=picture, caption=caption, slider=slider):
-            assert slider.get_attribute("aria-valuetext") == caption.inner_text()
-            return picture.get_attribute("src"), caption.inner_text()
-
-        button.focus()
-        page.keyboard.press("Tab")
-        assert slider.evaluate("node => node === document.activeElement")
-        page.keyboard.press("Home")
-        first = state()
-        page.keyboard.press("ArrowRight")
-        second = state()
-        assert second[1] != first[1]
-        page.keyboard.press("End")
-        last = state()
-        assert last[0] != first[0]
-        box = slider.bounding_box()
-        slider.click(position={"x": 2, "y": box["height"] / 2})
-        assert state() == first
-        button.click()
-        page.wait_for_function(
-            "([node, text]) => node.textContent !== text",
-            arg=[caption.element_handle(), first[1]],
-        )
-        assert button.inner_text() == "Pause"
-        button.press("Enter")
-        assert button.inner_text() == "Play"
-
-
-@pytest.mark.parametrize("name", SCRUBBED)
-def test_a_still_picture_stands_without_scripts_and_on_paper(site, browser, page, name):
-    context = browser.new_context(java_script_enabled=False)
-    scriptless = context.new_page()
-    page.emulate_media(media="print")
-    for view in (scriptless, page):
-        view.goto(f"{site}{name}.html")
-        for figure in view.locator("figure.scrubber").all():
-            assert figure.locator("img").is_visible()
-            assert figure.locator("img").bounding_box()["width"] > 200
-            for control in ("button", "input"):
-                assert not figure.locator(control).is_visible()
-    context.close()
 
 
 def test_the_summary_prints_on_one_page(site, page):

@@ -7,7 +7,7 @@ from slnp_edu.book.display import (
     COLOURS,
     METHOD_COLOURS,
     light_png,
-    scrubber,
+    live,
     show_source,
     use_style,
 )
@@ -33,8 +33,8 @@ __all__ = [
     "forest",
     "image_grid",
     "light_png",
+    "live",
     "rates_table",
-    "scrubber",
     "show_source",
     "use_style",
     "verdict_grid",
