@@ -55,10 +55,10 @@ def sentence(source, start):
     return re.sub(r"\s+", " ", text)
 
 
-GAMMA = r"gamma _(\d+)\^\*=([\d.]+)"
-#: The beginning of a sentence of the paper -> patterns -> where the numbers in them are kept.
 YALE, COIL, MNIST = (paper.DATASETS[name] for name in ("yale_b", "coil100", "mnist"))
 FIGURES = paper.FIGURES
+GAMMA = r"gamma _(\d+)\^\*=([\d.]+)"
+#: The beginning of a sentence of the paper -> patterns -> where the numbers in them are kept.
 SAID = {
     "The extended Yale Face Database B contains": {
         r"([\d,]+) images of (\d+) human subjects under (\d+) poses": (
