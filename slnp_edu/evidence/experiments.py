@@ -100,6 +100,7 @@ class Unit:
     tolerance: Tolerance
     function: Callable[..., dict[str, Any]]
     arrays: tuple[str, ...] = ("data", "target")  # of the data set, in the order of the function
+    readable: Callable[[dict[str, Any]], dict[str, Any]] = dict  # unpacks what cannot be compared
 
 
 def units(dataset: str, splits: int = SPLITS) -> list[Unit]:

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from slnp_edu.base import BASES
 from slnp_edu.data import LOADERS
-from slnp_edu.evidence import experiments, paper
+from slnp_edu.evidence import choices, experiments, paper
 from slnp_edu.evidence.experiments import Tolerance, Unit
 from slnp_edu.evidence.outcomes import flips, unpack
 from slnp_edu.evidence.protocol import random_split
@@ -231,8 +231,8 @@ def verify(
         units = draw(units, sample, seed)
     for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {name}"):
         report["units"] += 1
-        recorded = record["units"][unit.key]
-        numbers, equal, differences = compare(result, recorded, unit.tolerance)
+        recorded = unit.readable(record["units"][unit.key])
+        numbers, equal, differences = compare(unit.readable(result), recorded, unit.tolerance)
         report["numbers"] += numbers
         report["equal"] += equal
         report["differences"] += [f"{unit.key} {difference}" for difference in differences]
@@ -385,6 +385,9 @@ def _settings(dataset: str) -> dict[str, Any]:
 STUDIES: dict[str, Study] = {
     "": Study(
         tuple(paper.DIMENSIONS), experiments.SPLITS, experiments.units, _settings, _check_counts
+    ),
+    "choices": Study(
+        tuple(choices.COLUMN), choices.SPLITS, choices.units, choices.settings, choices.check
     ),
 }
 
