@@ -58,6 +58,12 @@ def test_values_from_the_text_stand_in_the_paper(source, value):
     assert value in stored
 
 
+@pytest.mark.parametrize("claim", paper.CLAIMS)
+def test_a_claim_is_quoted_word_for_word(source, claim):
+    _, words = paper.CLAIMS[claim]
+    assert words in " ".join(source.split())
+
+
 def test_every_figure_is_there():
     assert list(paper.FIGURES) == list(range(1, 13))
 

@@ -124,8 +124,10 @@ def count_right(
     if metric == "cosine":
         A, B = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in (A, B))
     # |b - a|^2 = |b|^2 - 2 (a'b - |a|^2 / 2), so the nearest has the largest bracket.
-    bracket = B @ A.T - np.sum(A**2, axis=1) / 2
-    return int(np.sum(y_train[bracket.argmax(axis=1)] == y_test))
+    half = np.sum(A**2, axis=1) / 2
+    blocks = np.array_split(B, len(B) // 256 + 1)  # what fits into the processor's cache
+    nearest = np.concatenate([(block @ A.T - half).argmax(axis=1) for block in blocks])
+    return int(np.sum(y_train[nearest] == y_test))
 
 
 def run(
@@ -234,6 +236,24 @@ def rates(record: dict[str, Any]) -> dict[str, Array]:
         )
         found[method] = counts.reshape(*counts.shape, *[1] * (len(CHOICES) - len(choices)))
     return found
+
+
+def marginal(values: Array, choice: str) -> Array:
+    """Mean over all other choices.
+
+    Parameters
+    ----------
+    values : array of shape (splits, ...)
+        With the axes of `CHOICES`, such as a rate of `rates`, or a lead.
+    choice : str
+
+    Returns
+    -------
+    means : array of shape (splits, ways)
+        One column for each way to make the choice.
+    """
+    axis = 1 + list(CHOICES).index(choice)
+    return np.moveaxis(values, axis, 1).reshape(len(values), len(CHOICES[choice]), -1).mean(axis=2)
 
 
 # Counts in few characters: neighbours are alike, so their differences are kept and compressed
