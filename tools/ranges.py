@@ -16,7 +16,16 @@ ROOT = Path(__file__).resolve().parent.parent
 RUNS = (("3.11", "lowest-direct"), ("3.13", "highest"), ("3.14", "highest"))
 SHOWN = ("numpy", "scipy", "scikit-learn", "matplotlib", "pillow", "statsmodels", "dask")
 # These test the book, the course and the pinned environment, not the module.
-LEFT_OUT = ("assignments", "book", "browser", "grading", "hostile", "landing", "packaging", "portable")
+LEFT_OUT = (
+    "assignments",
+    "book",
+    "browser",
+    "grading",
+    "hostile",
+    "landing",
+    "packaging",
+    "portable",
+)
 ROW = "{:8} {:14} {:>6} {:>7} {:>8} {:>7}   {}"
 
 
