@@ -54,7 +54,7 @@ live.figures.springs = function (figure, data) {
   ].flat(Infinity).join(""));
   plane.background([X.map((row, j) => plane.mark(row, marks[y[j]](3.4))),
     plane.text([0, -edge], "lightness", {dy: 15}),
-    `<text transform="translate(10 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`,
+    `<text transform="translate(13 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`,
   ].flat(Infinity).join(""));
 
   return function draw() {

@@ -67,7 +67,7 @@ live.figures.toy = function (figure, data) {
     const range = range_of_c();
     plane.draw(
       plane.text([3, -0.4], "lightness", {dy: 15}),
-      `<text transform="translate(10 ${plane.y(2)}) rotate(-90)" text-anchor="middle">length</text>`,
+      `<text transform="translate(13 ${plane.y(2)}) rotate(-90)" text-anchor="middle">length</text>`,
       draw_arcs(range), plane.across(pivot, u, "axis"),
       points.map((p, i) => [plane.line(p, foot(position[i]), "dotted"),
         plane.mark(foot(position[i]), marks[data.labels[i]](3.5))]));
