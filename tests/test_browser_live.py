@@ -329,7 +329,7 @@ def test_the_still_picture_stands_without_scripts_and_on_paper(visit, name, figu
     for place in (root, alone):
         still = place.locator(beside).locator("img")
         assert still.get_attribute("alt")
-        assert still.is_visible()
+        still.wait_for()  # until it is loaded and seen
         assert still.bounding_box()["width"] > 200
     assert alone.inner_text() == ""
 
