@@ -3,13 +3,13 @@ The landing page has it small: the plane, and one sentence. */
 
 live.figures.toy = function (figure, data) {
   "use strict";
-  const {digits, marks} = live, {small} = data, names = ["a", "b", "c"], pivot = [3, 2], radius = 2.1;
+  const {digits, marks} = live, {small} = data, names = ["a", "b", "c"], pivot = [3, 2], radius = small ? 1.9 : 2.1;
   let points, turn;  // the axis at turn degrees, of a whole turn
   function reset() { points = data.points.map(p => [...p]); turn = data.degrees; }
   reset();
 
   const plane = figure.panel({label: "Three fish in the plane of lightness and length, and an axis",
-    x: [-0.4, 6.4], y: [-0.4, 4.4], bottom: 20, left: 20});
+    x: small ? [-1.4, 7.4] : [-0.4, 6.4], y: small ? [-0.2, 4.1] : [-0.4, 4.4], bottom: 20, left: 20});
   const flat = small ? null : figure.panel({label: "The axis, laid flat", x: [-4.4, 4.4], y: [-1, 1], height: 110});
   const at = degrees => [Math.cos(degrees * Math.PI / 180), Math.sin(degrees * Math.PI / 180)];
   const on_ring = degrees => at(degrees).map((u, i) => pivot[i] + radius * u);
@@ -67,7 +67,7 @@ live.figures.toy = function (figure, data) {
     const in_plane = steps.neighbours(points, [0, 0, 0], 1).indices[0][0];
     const range = range_of_c();
     plane.draw(
-      plane.text([3, -0.4], "lightness", {dy: 15}),
+      plane.text([plane.xlim[1], plane.ylim[0]], "lightness", {dy: 15, anchor: "end"}),
       `<text transform="translate(13 ${plane.y(2)}) rotate(-90)" text-anchor="middle">length</text>`,
       draw_arcs(range), plane.across(pivot, u, "axis"),
       points.map((p, i) => [plane.line(p, foot(position[i]), "dotted"),
@@ -77,7 +77,7 @@ live.figures.toy = function (figure, data) {
       flat.mark([position[nearest], 0], '<circle class="ring" r="13"/>'),
       points.map((_, i) => [flat.mark([position[i], 0], marks[data.labels[i]](6)),
         flat.text([position[i], 0], names[i] + "'", {dy: [-18, -18, 28][i]})]));
-    const sentence = `Axis at ${digits(turn % 180, 1)} degrees: the nearest to a' is ${names[nearest]}'.`;
+    const sentence = `Turn the axis: at ${digits(turn % 180, 0)} degrees the nearest to a' is ${names[nearest]}'.`;
     const [to_b, to_c] = [1, 2].map(i => Math.abs(position[i] - position[0]));
     return {
       state: {points, degrees: turn % 180, nearest: names[nearest], range},
