@@ -77,8 +77,9 @@ live.figures.toy = function (figure, data) {
       flat.mark([position[nearest], 0], '<circle class="ring" r="13"/>'),
       points.map((_, i) => [flat.mark([position[i], 0], marks[data.labels[i]](6)),
         flat.text([position[i], 0], names[i] + "'", {dy: [-18, -18, 28][i]})]));
-    const sentence = `Turn the axis: at ${digits(turn % 180, 0)} degrees the nearest to a' is ${names[nearest]}'.`;
     const [to_b, to_c] = [1, 2].map(i => Math.abs(position[i] - position[0]));
+    const sentence = `Turn the axis: at ${digits(turn % 180, 0)} degrees b' is ${digits(to_b, 1)} from a', c' is ${
+      digits(to_c, 1)}.`;
     return {
       state: {points, degrees: turn % 180, nearest: names[nearest], range},
       text: small ? sentence : `Axis at ${digits(turn % 180, 1)} degrees: b' is ${digits(to_b, 2)} from a', c' is ${digits(to_c, 2)}, `
