@@ -396,7 +396,7 @@ def test_a_lead_of_the_ablation_is_a_count(
         read = ablation.differences(record)[10, variant, basis]
         np.testing.assert_allclose(read.these, found.these)
         np.testing.assert_allclose(read.such, found.such, atol=6e-5)
-        assert (read.images, read.tested) == (found.images, found.tested)
+        assert (read.images, read.tested) == pytest.approx((found.images, found.tested))
 
 
 def test_how_near_the_learned_neighbours_are(column):
