@@ -90,6 +90,7 @@ class Unit:
     tolerance: Tolerance | Mapping[str, Tolerance]  # one for all entries, or for each its own
     function: Callable[..., dict[str, Any]]
     arrays: tuple[str, ...] = ("data", "target")  # of the data set, in the order of the function
+    readable: Callable[[dict[str, Any]], dict[str, Any]] = dict  # unpacks what cannot be compared
 
 
 def units(dataset: str, splits: int = SPLITS) -> list[Unit]:

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from slnp_edu.base import BASES
 from slnp_edu.data import LOADERS
-from slnp_edu.evidence import ablation, experiments, paper
+from slnp_edu.evidence import ablation, choices, experiments, paper
 from slnp_edu.evidence.experiments import RecordError, Tolerance, Unit
 from slnp_edu.evidence.outcomes import Outcomes, flips, unpack
 from slnp_edu.evidence.protocol import random_split
@@ -208,8 +208,8 @@ def verify(
         units = draw(units, sample, seed)
     for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {name}"):
         report["units"] += 1
-        recorded = record["units"][unit.key]
-        numbers, equal, differences = compare(result, recorded, unit.tolerance)
+        recorded = unit.readable(record["units"][unit.key])
+        numbers, equal, differences = compare(unit.readable(result), recorded, unit.tolerance)
         report["numbers"] += numbers
         report["equal"] += equal
         report["differences"] += [f"{unit.key} {difference}" for difference in differences]
@@ -372,6 +372,9 @@ STUDIES: dict[str, Study] = {
         ablation.units,
         ablation.settings,
         ablation.check,
+    ),
+    "choices": Study(
+        tuple(choices.COLUMN), choices.SPLITS, choices.units, choices.settings, choices.check
     ),
 }
 
