@@ -22,11 +22,11 @@ from slnp_edu.book import draw_real_figures
 from slnp_edu.data import LOADERS, SETS, DatasetNotFoundError, load_mnist, load_yale_b
 from slnp_edu.data.files import find
 from slnp_edu.evidence import METHODS, Split, evaluate, experiments, paper, records
-from slnp_edu.evidence.experiments import EXACT, IMAGES, RATE
+from slnp_edu.evidence.experiments import EXACT, IMAGES, RATE, Unit
 from slnp_edu.evidence.outcomes import pack, unpack
 from slnp_edu.slnp import SLNP
 
-NAMES = list(LOADERS)
+NAMES = list(records.STUDIES[""].datasets)
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +206,7 @@ def remove(mapping, key):
 
 
 TAMPERING = {
+    "another data set": lambda r: r.update(dataset="coil100"),
     "another K": lambda r: r["settings"].update(K=7),
     "another D_PCA": lambda r: r["settings"]["dimensions"]["10"].update(D_PCA=33),
     "another method": lambda r: r["settings"]["methods"]["table"].append("NCA"),
@@ -267,6 +268,54 @@ def test_verify_finds_what_was_changed(small, tmp_path, capsys):
     ):
         assert found.startswith(start)
     assert report["numbers"] - report["equal"] == 3
+
+
+# Further studies of a data set
+
+
+@pytest.fixture
+def further(monkeypatch):
+    """A study of two units, whose check wants their number to be positive."""
+
+    def units(dataset, splits):
+        keys = [f"mean/{seed:02}" for seed in range(splits)]
+        return [Unit(key, "mean", EXACT, lambda X, y: {"mean": X.mean()}) for key in keys]
+
+    def check(unit, recorded):
+        return [] if recorded["mean"] > 0 else [f"{unit.key}: not positive"]
+
+    study = records.Study(("mnist", "coil100"), 2, units, lambda dataset: {"of": dataset}, check)
+    monkeypatch.setitem(records.STUDIES, "further", study)
+
+
+def test_a_further_study_has_a_record_of_its_own(further, tmp_path, capsys):
+    assert records.names() == [*NAMES, "mnist-further", "coil100-further"]
+    options = ["--jobs", "1", "--results", str(tmp_path)]
+    assert main(["reproduce", "mnist-further", *options]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["mnist-further.json"]
+    record = records.load("mnist-further", tmp_path)
+    assert list(record["units"]) == ["mean/00", "mean/01"]
+    assert record["settings"] == {"of": "mnist"}
+    assert main(["verify", "mnist-further", *options]) == 0
+    assert "mnist-further: 2 units run again" in capsys.readouterr().out
+    record["settings"]["of"], record["units"]["mean/01"]["mean"] = "coil100", -1
+    settings, not_positive = records.check("mnist-further", record)
+    assert settings.startswith("mnist-further: the settings")
+    assert not_positive == "mean/01: not positive"
+    (tmp_path / "mnist-further.json").write_text(json.dumps(record))
+    assert main(["verify", "mnist-further", *options]) == 2
+    assert main(["verify", "yale_b-further", *options]) == 2
+    assert "no record called yale_b-further" in capsys.readouterr().err
+
+
+def test_without_names_every_study_has_its_turn(further, monkeypatch, capsys, tmp_path):
+    ran = []
+    nothing = {"units": 1, "numbers": 1, "equal": 1, "differences": []}
+    monkeypatch.setattr(records, "verify", lambda name, **_: ran.append(name) or nothing)
+    monkeypatch.setattr("slnp_edu.data.files.data_folders", lambda: [tmp_path])
+    assert main(["verify", "--results", str(tmp_path)]) == 0
+    assert ran == ["mnist", "mnist-further"]
+    assert "coil100-further: skipped" in capsys.readouterr().out
 
 
 # The sample
@@ -342,7 +391,8 @@ def test_finished_units_are_not_run_again(monkeypatch, small, tmp_path):
         return run
 
     units = experiments.units
-    monkeypatch.setattr(experiments, "units", watched)
+    study = records.STUDIES[""]
+    monkeypatch.setitem(records.STUDIES, "", study._replace(units=watched))
     folder = tmp_path / "results"
     with pytest.raises(KeyboardInterrupt):
         records.reproduce("mnist", splits=1, n_jobs=1, folder=folder)
@@ -416,7 +466,7 @@ def test_real_data_that_is_missing_is_said_in_a_sentence(monkeypatch, tmp_path, 
     with pytest.raises(DatasetNotFoundError):
         records.verify("yale_b", sample=1, n_jobs=1, seed=0)
     assert main(["reproduce", "cifar"]) == 2
-    assert "no set called cifar" in capsys.readouterr().err
+    assert "no record called cifar" in capsys.readouterr().err
 
 
 def test_without_names_the_sets_that_are_missing_are_named_and_their_records_checked(

@@ -45,12 +45,37 @@ def unpack(packed: str, judges: int, images: int) -> NDArray[np.bool_]:
     ValueError
         If the string is damaged or holds another number of outcomes.
     """
-    try:
-        raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
-    except lzma.LZMAError as error:
-        raise ValueError(f"the packed outcomes are damaged ({error})") from None
-    rows = np.frombuffer(raw, np.uint8)
+    rows = _bytes(packed)
     width = -(-judges // 8)
     if len(rows) != images * width:
         raise ValueError(f"the packed outcomes are not those of {images} images")
     return np.unpackbits(rows.reshape(images, width), axis=1, count=judges).T.astype(bool)
+
+
+def flips(one: str, other: str, images: int) -> int:
+    """Count the images on which two packed strings differ, for the judge who changed most.
+
+    Raises
+    ------
+    ValueError
+        If they do not hold as many outcomes of as many images.
+
+    Examples
+    --------
+    >>> right = np.array([[True, False, True], [True, True, False]])
+    >>> flips(pack(right), pack(~right[:, ::-1]), images=3)
+    3
+    """
+    here, there = _bytes(one), _bytes(other)
+    if here.shape != there.shape or len(here) % images:
+        raise ValueError(f"the packed outcomes are not both those of {images} images")
+    changed = np.unpackbits((here ^ there).reshape(images, -1), axis=1)
+    return int(changed.sum(axis=0, dtype=int).max())
+
+
+def _bytes(packed: str) -> NDArray[np.uint8]:
+    try:
+        raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
+    except lzma.LZMAError as error:
+        raise ValueError(f"the packed outcomes are damaged ({error})") from None
+    return np.frombuffer(raw, np.uint8)
