@@ -18,6 +18,8 @@ from slnp_edu.book.plots import (
     forest,
     image_grid,
     verdict_grid,
+    word_grid,
+    word_legend,
 )
 from slnp_edu.book.tables import against_paper, rates_table, verdict_table
 
@@ -39,4 +41,6 @@ __all__ = [
     "use_style",
     "verdict_grid",
     "verdict_table",
+    "word_grid",
+    "word_legend",
 ]

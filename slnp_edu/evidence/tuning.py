@@ -2,11 +2,11 @@
 
 The paper gives all methods the D_PCA and d that suit SLNP, and the baselines' own parameters one
 value each. Here every method chooses among equally many settings, `BUDGET` in each of two bases:
-3 numbers of PCA dimensions x 3 numbers of directions x 4 values of what is its own (neighbours,
+3 numbers of PCA dimensions x 2 numbers of directions x 3 values of what is its own (neighbours,
 pairs, a weight). PCA, which has but one number to choose, chooses among `BUDGET` of them.
 
 The choice is made by `FOLDS`-fold stratified cross-validation *within the training part*: PCA and
-method are fitted on four fifths of it, 1-NN is judged on the fifth that was left out. The test part
+method are fitted on two thirds of it, 1-NN is judged on the third that was left out. The test part
 is used once, for the setting that was chosen.
 """
 
@@ -34,27 +34,27 @@ from slnp_edu.slnp import SLNP
 from slnp_edu.steps import Array
 
 SPLITS = 10
-FOLDS = 5
-BUDGET = 36  # settings of each method in each basis
+FOLDS = 3
+BUDGET = 18  # settings of each method in each basis
 BY_CLASS = ("yale_b", "coil100")  # sets in which a class, a person or an object, is a cluster
 
 #: What is chosen from: data set -> N_i -> PCA dimensions, directions, neighbours. In the paper's
 #: columns its own D_PCA, d and K are among them.
 GRIDS: dict[str, dict[int, dict[str, tuple[int, ...]]]] = {
     "yale_b": {
-        10: {"D_PCA": (90, 180, 270), "d": (20, 38, 80), "K": (3, 5, 7, 9)},
-        15: {"D_PCA": (110, 220, 330), "d": (20, 40, 80), "K": (3, 5, 8, 12)},
+        5: {"D_PCA": (50, 80, 110), "d": (25, 38), "K": (2, 3, 5)},
+        10: {"D_PCA": (90, 135, 180), "d": (38, 60), "K": (3, 5, 8)},
     },
     "coil100": {
-        6: {"D_PCA": (22, 30, 60), "d": (9, 13, 20), "K": (2, 3, 4, 5)},
-        18: {"D_PCA": (22, 30, 60), "d": (12, 17, 20), "K": (3, 6, 10, 15)},
+        6: {"D_PCA": (22, 30, 60), "d": (13, 20), "K": (2, 3, 5)},
+        18: {"D_PCA": (30, 45, 60), "d": (17, 25), "K": (3, 6, 12)},
     },
     "mnist": {
-        10: {"D_PCA": (20, 32, 60), "d": (9, 14, 18), "K": (2, 4, 6, 9)},
-        30: {"D_PCA": (26, 40, 60), "d": (9, 15, 21), "K": (3, 6, 12, 20)},
+        10: {"D_PCA": (22, 32, 50), "d": (12, 18), "K": (3, 6, 9)},
+        30: {"D_PCA": (26, 40, 60), "d": (15, 21), "K": (3, 6, 15)},
     },
-    "digits": {20: {"D_PCA": (20, 30, 45), "d": (9, 14, 18), "K": (3, 6, 10, 15)}},
-    "fashion": {20: {"D_PCA": (20, 32, 60), "d": (9, 14, 18), "K": (3, 6, 10, 15)}},
+    "digits": {20: {"D_PCA": (20, 30, 45), "d": (9, 18), "K": (3, 6, 12)}},
+    "fashion": {20: {"D_PCA": (20, 32, 60), "d": (9, 18), "K": (3, 6, 12)}},
 }
 Grid = Mapping[str, Sequence[int]]
 
@@ -71,7 +71,7 @@ class Method(NamedTuple):
     """How a method learns W (D_PCA, d) from ``A, y, d, own``, and what of its own it may choose."""
 
     learn: Callable[[Array, NDArray[Any], int, Any], Array]
-    own: Callable[[Sequence[int]], list[Any]]  # four values, from the K of the grid
+    own: Callable[[Sequence[int]], list[Any]]  # three values, from the K of the grid
     nested: bool = True  # are the directions for a smaller d the first of those for a larger one?
 
 
@@ -91,15 +91,15 @@ def _fitted(estimator: Callable[..., Any]) -> Callable[..., Array]:
 
 METHODS: dict[str, Method] = {
     "PCA": Method(lambda A, y, d, own: np.eye(A.shape[1])[:, :d], lambda K: [None]),
-    "LDA": Method(_shrunk_lda, lambda K: [0.0, 0.01, 0.1, 0.5]),  # shrinkage
+    "LDA": Method(_shrunk_lda, lambda K: [0.0, 0.1, 0.5]),  # shrinkage
     "LPP, within classes": Method(_fitted(lambda d, K: LPP(d, K, within_classes=True)), list),
     "MFA, per sample": Method(  # neighbours of the class, and of other classes
         _fitted(lambda d, own: MFA(d, own[0], n_pairs=own[1], pairs="sample")),
-        lambda K: [(k1, k2) for k1 in (K[0], K[2]) for k2 in (10, 40)],
+        lambda K: list(zip(K, (10, 20, 40), strict=True)),
     ),
     "LSDA": Method(  # neighbours, and the weight of other classes
         _fitted(lambda d, own: LSDA(d, own[0], beta=own[1])),
-        lambda K: [(k, beta) for k in (K[0], K[2]) for beta in (0.1, 0.5)],
+        lambda K: [(K[0], 0.1), (K[1], 0.1), (K[1], 0.5)],
     ),
     "LFDA": Method(_fitted(LFDA), list),
     "SLNP": Method(_fitted(lambda d, K: SLNP(d, K, tol=0)), list, nested=False),
@@ -110,22 +110,22 @@ METHODS: dict[str, Method] = {
 def settings(method: str, grid: Grid, n_classes: int) -> list[Setting]:
     """Return the `BUDGET` settings of a method, those with the fewest directions first.
 
-    LDA has C - 1 directions at most. Where others may have more, it chooses between a third of
-    them, two thirds and all.
+    LDA has C - 1 directions at most. Where others may have more, it chooses between half of them
+    and all.
 
     Examples
     --------
     >>> found = {name: settings(name, GRIDS["mnist"][10], n_classes=10) for name in METHODS}
     >>> {len(each) for each in found.values()}
-    {36}
+    {18}
     >>> found["SLNP"][0], found["LDA"][-1]
-    (Setting(d=9, D_PCA=20, own=2), Setting(d=9, D_PCA=60, own=0.5))
+    (Setting(d=12, D_PCA=22, own=3), Setting(d=9, D_PCA=50, own=0.5))
     """
     dims, D_PCA, own = list(grid["d"]), list(grid["D_PCA"]), METHODS[method].own(grid["K"])
     if method == "PCA":
         dims, D_PCA = np.linspace(min(dims), max(D_PCA), BUDGET).astype(int).tolist(), [max(D_PCA)]
     elif method == "LDA" and max(dims) > n_classes - 1:
-        dims = [(n_classes - 1) * part // 3 for part in (1, 2, 3)]
+        dims = [(n_classes - 1) // 2, n_classes - 1]
     return [Setting(*each) for each in product(dims, D_PCA, own)]
 
 
