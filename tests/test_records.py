@@ -285,7 +285,7 @@ def further(monkeypatch):
         return [] if recorded["mean"] > 0 else [f"{unit.key}: not positive"]
 
     study = records.Study(("mnist", "coil100"), 2, units, lambda dataset: {"of": dataset}, check)
-    monkeypatch.setitem(records.STUDIES, "further", study)
+    monkeypatch.setattr(records, "STUDIES", {"": records.STUDIES[""], "further": study})
 
 
 def test_a_further_study_has_a_record_of_its_own(further, tmp_path, capsys):
@@ -473,6 +473,7 @@ def test_without_names_the_sets_that_are_missing_are_named_and_their_records_che
     monkeypatch, small, tmp_path, capsys
 ):
     monkeypatch.setattr("slnp_edu.data.files.data_folders", lambda: [tmp_path])
+    monkeypatch.setattr(records, "STUDIES", {"": records.STUDIES[""]})
     results = tmp_path / "results"
     results.mkdir()
     (results / "mnist.json").write_text((small / "mnist.json").read_text())

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
+from scipy.stats import ttest_rel
 from sklearn.datasets import load_digits as sklearn_digits
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from statsmodels.stats.multitest import multipletests
 from test_independent import in_bases, laplacian
 from test_independent import slnp as slnp_by_definition
 
@@ -19,6 +21,7 @@ from slnp_edu.evidence import paper, records, tuning
 from slnp_edu.evidence.experiments import COMMON
 from slnp_edu.evidence.outcomes import pack
 from slnp_edu.evidence.protocol import random_split
+from slnp_edu.evidence.statistics import Tally, difference, tuned_findings
 from slnp_edu.evidence.tuning import BUDGET, FOLDS, GRIDS, METHODS
 
 SMALL = {"D_PCA": (12, 20, 32), "d": (2, 4), "K": (2, 4, 6)}
@@ -169,6 +172,67 @@ def test_sorted_outcomes_keep_the_counts_of_the_classes():
     np.testing.assert_array_equal(np.bincount(y, kept), np.bincount(y, right))
     for c in range(6):
         assert np.all(np.diff(kept[y == c].astype(int)) <= 0)
+
+
+# From records to words
+
+
+@pytest.fixture
+def made_up():
+    """A record whose truth is known, in which MFA gets fewer right in every split and class."""
+    rng, C, per_class = np.random.default_rng(1), 20, 30
+    y = np.repeat(np.arange(C), per_class)
+    units = {}
+    for seed in range(10):
+        _, test = random_split(y, 10, seed)
+        right = rng.random((len(METHODS), len(test))) < 0.9
+        right[list(METHODS).index("MFA, per sample")] &= rng.random(len(test)) < 0.8
+        counts = right.sum(axis=1)
+        units[f"tuned/10/{seed:02}"] = {
+            "tested": len(test),
+            "chosen": " ".join(["4/2"] * len(METHODS)),
+            "inner": [[80, 70]] * len(METHODS),  # so whitened is the better basis
+            "right": [[int(count), int(count) - 7] for count in counts],
+            "cosine": [0] * len(METHODS),
+            "mean": [0] * len(METHODS),
+            "by_class": pack(np.array([tuning.sorted_within(r, y[test]) for r in right])),
+        }
+    head = {"seeds": list(range(10)), "class_sizes": [per_class] * C}
+    return {**head, "settings": {"grids": {"10": SMALL}}, "units": units}, y
+
+
+def test_words_are_those_of_students_t_and_of_holm(made_up):
+    """Against SciPy's paired test and statsmodels' correction, from the bare counts."""
+    record, y = made_up
+    these, such = tuned_findings(record)
+    others = [method for method in METHODS if method != "SLNP"]
+    assert list(these) == [(10, o, b) for o in others for b in ("free", *COMMON)]
+    right = np.array([unit["right"] for unit in record["units"].values()])[:, :, 0] / 400 * 100
+    right = dict(zip(METHODS, right.T, strict=True))
+    p = [ttest_rel(right["SLNP"], right[other]).pvalue for other in others for _ in range(3)]
+    holm = multipletests(p, method="holm")[1]
+    for (_, other, _), finding, expected in zip(these, these.values(), holm, strict=True):
+        lead = right["SLNP"] - right[other]
+        half = ttest_rel(right["SLNP"], right[other]).confidence_interval()
+        assert finding.points == pytest.approx(lead.mean())
+        assert finding.points - finding.interval == pytest.approx(half.low)
+        assert finding.p_zero == pytest.approx(expected)
+    assert {these[10, "MFA, per sample", basis].word for basis in ("free", *COMMON)} == {"ahead"}
+    assert list(such) == [(10, other, "free") for other in others]
+    first, other = (list(METHODS).index(m) for m in ("SLNP", "MFA, per sample"))
+    gain = np.empty((10, 20))  # by how many images SLNP leads in each split and class
+    for seed in range(10):
+        _, test = random_split(y, 10, seed)
+        bits = tuning.outcomes_by_class(record, 10, seed)
+        gain[seed] = [
+            int(bits[first][y[test] == c].sum() - bits[other][y[test] == c].sum())
+            for c in range(20)
+        ]
+    expected = difference(Tally(gain, np.full((10, 20), 20.0))).such
+    assert such[10, "MFA, per sample", "free"].interval == pytest.approx(expected.interval)
+    for unit in record["units"].values():
+        del unit["by_class"]
+    assert tuned_findings(record) == (these, {})
 
 
 # The records
