@@ -7,12 +7,27 @@ follow each other again and again, which is what compression lives on.
 
 import lzma
 from base64 import b85decode, b85encode
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 # Raw: no header and no checksum. The three zeros say that no place in a row is special.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
+
+
+class Outcomes(NamedTuple):
+    """Which test images of a split were right."""
+
+    right: NDArray[np.bool_]  #: of shape (methods, bases, images), in the order of the next two
+    methods: tuple[str, ...]
+    bases: tuple[str, ...]
+    rows: NDArray[np.intp]  #: of shape (images,), where the test images stand in the data set
+    labels: NDArray[np.intp]  #: of shape (images,), their classes: 0 ... C - 1
+
+    def of(self, method: str, basis: str) -> NDArray[np.bool_]:
+        """Return the outcomes of one method in one basis, of shape (images,)."""
+        return self.right[self.methods.index(method), self.bases.index(basis)]
 
 
 def pack(right: NDArray[np.bool_]) -> str:

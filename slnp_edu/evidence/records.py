@@ -13,7 +13,7 @@ import math
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,9 +25,9 @@ from tqdm import tqdm
 
 from slnp_edu.base import BASES
 from slnp_edu.data import LOADERS
-from slnp_edu.evidence import experiments, paper, tuning
-from slnp_edu.evidence.experiments import Tolerance, Unit
-from slnp_edu.evidence.outcomes import flips, unpack
+from slnp_edu.evidence import ablation, choices, experiments, paper, tuning
+from slnp_edu.evidence.experiments import RecordError, Tolerance, Unit
+from slnp_edu.evidence.outcomes import Outcomes, flips, unpack
 from slnp_edu.evidence.protocol import random_split
 
 # In a clone the records lie with the book; an installed package carries a copy beside this file.
@@ -35,24 +35,6 @@ _PACKAGED = Path(__file__).parent / "results"
 RESULTS = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2] / "book" / "results"
 HEAD = ("dataset", "source", "checksum", "class_sizes", "splits", "seeds", "settings", "versions")
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-
-
-class RecordError(ValueError):
-    """A record does not hold; the message says so in one sentence."""
-
-
-class Outcomes(NamedTuple):
-    """Which test images of a split were right."""
-
-    right: NDArray[np.bool_]  #: of shape (methods, bases, images), in the order of the next two
-    methods: tuple[str, ...]
-    bases: tuple[str, ...]
-    rows: NDArray[np.intp]  #: of shape (images,), where the test images stand in the data set
-    labels: NDArray[np.intp]  #: of shape (images,), their classes: 0 ... C - 1
-
-    def of(self, method: str, basis: str) -> NDArray[np.bool_]:
-        """Return the outcomes of one method in one basis, of shape (images,)."""
-        return self.right[self.methods.index(method), self.bases.index(basis)]
 
 
 class Study(NamedTuple):
@@ -106,21 +88,16 @@ def _refuse(constant: str) -> None:
     raise RecordError(f"A record holds {constant}, which is no result.")
 
 
-def rates(
-    record: dict[str, Any], N_i: int, kind: str = "table"
-) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Rates of one column in per cent: method -> basis -> array of one rate per split.
-
-    With ``kind="ablation"`` variant -> basis -> array.
-    """
-    bases = record["settings"]["bases"][kind]
-    splits = [record["units"][f"{kind}/{N_i:02}/{seed:02}"] for seed in record["seeds"]]
+def rates(record: dict[str, Any], N_i: int) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Rates of one column in per cent: method -> basis -> array of one rate per split."""
+    bases = record["settings"]["bases"]["table"]
+    splits = [record["units"][f"table/{N_i:02}/{seed:02}"] for seed in record["seeds"]]
     return {
         method: {
             basis: np.array([100 * split["right"][method][i] / split["tested"] for split in splits])
             for i, basis in enumerate(bases)
         }
-        for method in record["settings"]["methods"][kind]
+        for method in record["settings"]["methods"]["table"]
     }
 
 
@@ -232,8 +209,8 @@ def verify(
         units = draw(units, sample, seed)
     for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {name}"):
         report["units"] += 1
-        recorded = record["units"][unit.key]
-        numbers, equal, differences = compare(result, recorded, unit.tolerance)
+        recorded = unit.readable(record["units"][unit.key])
+        numbers, equal, differences = compare(unit.readable(result), recorded, unit.tolerance)
         report["numbers"] += numbers
         report["equal"] += equal
         report["differences"] += [f"{unit.key} {difference}" for difference in differences]
@@ -275,10 +252,10 @@ def check(name: str, record: dict[str, Any]) -> list[str]:
 
 def _check_counts(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
     """Every entry must be there and none besides, and the counts be those of the outcomes."""
-    if unit.kind not in ("table", "ablation"):
+    if unit.kind != "table":
         return
     methods, bases = _METHODS[unit.kind], _BASES[unit.kind]
-    entries = {"tested", "right"} | ({"outcomes"} if unit.kind == "table" else set())
+    entries = {"tested", "right", "outcomes"}
     right, tested = recorded.get("right", {}), recorded.get("tested", 0)
     lengths = {len(counts) for counts in right.values()}
     if recorded.keys() != entries or list(right) != list(methods) or lengths != {len(bases)}:
@@ -286,19 +263,22 @@ def _check_counts(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
         return
     if not all(0 <= count <= tested for counts in right.values() for count in counts):
         yield f"{unit.key}: not every count is between 0 and the number of test images"
-    if unit.kind == "table":
-        expected = [right[m][bases.index(b)] for m in _METHODS["outcomes"] for b in COMMON]
-        try:
-            counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
-        except ValueError as error:
-            yield f"{unit.key}: {error}"
-        else:
-            if counts.tolist() != expected:
-                yield f"{unit.key}: the counts are not those of the outcomes"
+    expected = [right[m][bases.index(b)] for m in _METHODS["outcomes"] for b in COMMON]
+    try:
+        counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
+    except ValueError as error:
+        yield f"{unit.key}: {error}"
+    else:
+        if counts.tolist() != expected:
+            yield f"{unit.key}: the counts are not those of the outcomes"
 
 
-def compare(ours: Any, recorded: Any, tolerance: Tolerance) -> tuple[int, int, list[str]]:
+def compare(
+    ours: Any, recorded: Any, tolerance: Tolerance | Mapping[str, Tolerance]
+) -> tuple[int, int, list[str]]:
     """Compare what was computed with what is recorded, entry by entry.
+
+    A tolerance is for all entries, or there is one for each of the first level.
 
     Returns
     -------
@@ -312,7 +292,8 @@ def compare(ours: Any, recorded: Any, tolerance: Tolerance) -> tuple[int, int, l
     differences += [f"{name}: should not be in the record" for name in there.keys() - here.keys()]
     both = here.keys() & there.keys()
     for name in both:
-        if not _close(here[name], there[name], ours, tolerance):
+        own = tolerance[name.split("/")[1]] if isinstance(tolerance, Mapping) else tolerance
+        if not _close(here[name], there[name], ours, own):
             differences.append(f"{name}: {_short(here[name])} here, {_short(there[name])} there")
     return len(both), sum(here[name] == there[name] for name in both), sorted(differences)
 
@@ -368,9 +349,8 @@ COMMON = experiments.COMMON
 _METHODS: dict[str, tuple[str, ...]] = {
     "table": experiments.RECORDED_METHODS,
     "outcomes": experiments.BY_IMAGE,
-    "ablation": experiments.VARIANTS,
 }
-_BASES: dict[str, tuple[str, ...]] = {"table": BASES, "outcomes": COMMON, "ablation": COMMON}
+_BASES: dict[str, tuple[str, ...]] = {"table": BASES, "outcomes": COMMON}
 
 
 def _settings(dataset: str) -> dict[str, Any]:
@@ -387,6 +367,13 @@ STUDIES: dict[str, Study] = {
     "": Study(
         tuple(paper.DIMENSIONS), experiments.SPLITS, experiments.units, _settings, _check_counts
     ),
+    "ablation": Study(
+        tuple(paper.DIMENSIONS),
+        experiments.SPLITS,
+        ablation.units,
+        ablation.settings,
+        ablation.check,
+    ),
     "tuned": Study(
         tuple(tuning.GRIDS),
         tuning.SPLITS,
@@ -394,6 +381,9 @@ STUDIES: dict[str, Study] = {
         tuning.record_settings,
         tuning.check_unit,
         sample=2,
+    ),
+    "choices": Study(
+        tuple(choices.COLUMN), choices.SPLITS, choices.units, choices.settings, choices.check
     ),
 }
 
