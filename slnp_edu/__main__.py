@@ -6,7 +6,16 @@ import sys
 from pathlib import Path
 
 from slnp_edu.book import draw_real_figures
-from slnp_edu.data import LOADERS, SETS, ArchiveError, files, install, mnist
+from slnp_edu.data import (
+    LOADERS,
+    SETS,
+    ArchiveError,
+    DatasetNotFoundError,
+    fashion,
+    files,
+    install,
+    mnist,
+)
 from slnp_edu.evidence import records
 
 
@@ -50,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.set_defaults(run=_reproduce)
     verify = commands.add_parser("verify", help="run experiments again and compare with the record")
     verify.add_argument("--all", action="store_true", help="every unit, not a random sample")
-    verify.add_argument("--sample", type=int, default=10, help="units per record")
+    verify.add_argument("--sample", type=int, help="units per record, else as its study has it")
     verify.add_argument("--seed", type=int, help="of the draw, to repeat one; else drawn anew")
     verify.set_defaults(run=_verify)
     for command in (reproduce, verify):
@@ -75,6 +84,7 @@ def _list(args: argparse.Namespace) -> None:
     for file in (f"{stem}.gz" for stem in mnist.SHA256):
         path = files.find(file)
         print(f"  {file}: {mnist.compare_with_published(path) if path else 'not here (optional)'}")
+    print(f"fashion: {fashion.folder() or f'not here (optional); {fashion.HOW}'}")
 
 
 def _add(args: argparse.Namespace) -> None:
@@ -100,12 +110,12 @@ def _named(args: argparse.Namespace) -> list[str]:
 
 
 def _is_here(name: str) -> bool:
-    dataset, _ = records.parts(name)
-    if dataset not in SETS or files.find(SETS[dataset].file):
-        return True
-    title = SETS[dataset].title
-    print(f"{name}: skipped, {title} is not on this machine; python -m slnp_edu data says more")
-    return False
+    try:
+        LOADERS[records.parts(name)[0]]()
+    except DatasetNotFoundError as error:
+        print(f"{name}: skipped. {str(error).splitlines()[0]} python -m slnp_edu data says more.")
+        return False
+    return True
 
 
 def _reproduce(args: argparse.Namespace) -> None:
@@ -124,7 +134,7 @@ def _verify(args: argparse.Namespace) -> None:
     for name in [] if args.names else [name for name in records.names() if name not in names]:
         differences += _check_alone(name, args.results)
     for name in names:
-        sample = None if args.all else args.sample
+        sample = None if args.all else args.sample or records.parts(name)[1].sample
         options = {"n_jobs": args.jobs, "scheduler": args.scheduler, "folder": args.results}
         report = records.verify(name, sample=sample, seed=seed, **options)
         print(

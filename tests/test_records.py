@@ -305,7 +305,7 @@ def further(monkeypatch):
         return [] if recorded["mean"] > 0 else [f"{unit.key}: not positive"]
 
     study = records.Study(("mnist", "coil100"), 2, units, lambda dataset: {"of": dataset}, check)
-    monkeypatch.setitem(records.STUDIES, "further", study)
+    monkeypatch.setattr(records, "STUDIES", {"": records.STUDIES[""], "further": study})
 
 
 def test_a_further_study_has_a_record_of_its_own(further, tmp_path, capsys):

@@ -19,6 +19,8 @@ from slnp_edu.book.plots import (
     image_grid,
     specification_curves,
     verdict_grid,
+    word_grid,
+    word_legend,
 )
 from slnp_edu.book.tables import Ruling, against_paper, claims_table, differences_table
 
@@ -42,4 +44,6 @@ __all__ = [
     "specification_curves",
     "use_style",
     "verdict_grid",
+    "word_grid",
+    "word_legend",
 ]

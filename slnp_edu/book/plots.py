@@ -225,6 +225,31 @@ def beside_paper(columns: Any, dataset: str) -> Figure:
     return figure
 
 
+def word_grid(
+    ax: Any, found: Mapping[tuple[str, str], Finding], rows: Sequence[str], columns: Sequence[str]
+) -> None:
+    """Draw findings as a grid, one a (row, column): points in the cell, its word as a colour."""
+    for row, of_row in enumerate(rows):
+        for column, of_column in enumerate(columns):
+            finding = found[of_row, of_column]
+            corner = (column - 0.48, row - 0.45)
+            ax.add_patch(plt.Rectangle(corner, 0.96, 0.9, **WORD[finding.word]))
+            ax.text(column, row, f"{finding.points:+.1f}", ha="center", va="center", fontsize=8)
+    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def word_legend(figure: Figure) -> None:
+    """Say below a figure what the colours of `word_grid` mean."""
+    handles = [plt.Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
+    labels = [f"SLNP {word}" if word in ("ahead", "behind") else word for word in WORD]
+    figure.tight_layout(rect=(0, 0.09, 1, 1))
+    figure.legend(handles, labels, loc="lower center", ncols=4)
+
+
 def verdict_grid(
     verdicts: Mapping[tuple[int, str, str], Verdict], others: Sequence[str], scope: str = "such"
 ) -> Figure:
@@ -247,22 +272,14 @@ def verdict_grid(
     sizes = sorted({N_i for N_i, _, _ in verdicts})
     figure, axes = plt.subplots(1, 2, figsize=(8, 1.3 + 0.3 * len(others)), sharey=True)
     for ax, basis in zip(axes, COMMON_BASES, strict=True):
-        for row, other in enumerate(others):
-            for column, N_i in enumerate(sizes):
-                found = getattr(verdicts[N_i, other, basis], scope)
-                corner = (column - 0.48, row - 0.45)
-                ax.add_patch(plt.Rectangle(corner, 0.96, 0.9, **WORD[found.word]))
-                ax.text(column, row, f"{found.points:+.1f}", ha="center", va="center", fontsize=8)
-        ax.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(len(others) - 0.5, -0.5), xlabel="N_i")
-        ax.set(title=f"both {basis}")
-        ax.set_xticks(range(len(sizes)), list(map(str, sizes)))
-        ax.set_yticks(range(len(others)), others)
-        ax.tick_params(length=0)
-        ax.spines[:].set_visible(False)
-    handles = [plt.Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
-    labels = [f"SLNP {word}" if word in ("ahead", "behind") else word for word in WORD]
-    figure.tight_layout(rect=(0, 0.09, 1, 1))
-    figure.legend(handles, labels, loc="lower center", ncols=4)
+        found = {
+            (other, str(N_i)): getattr(verdicts[N_i, other, basis], scope)
+            for other in others
+            for N_i in sizes
+        }
+        word_grid(ax, found, others, list(map(str, sizes)))
+        ax.set(xlabel="N_i", title=f"both {basis}")
+    word_legend(figure)
     return figure
 
 

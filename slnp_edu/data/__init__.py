@@ -1,4 +1,5 @@
-"""The data sets of the book: real MNIST everywhere, real or rendered Yale B and COIL-100, a toy.
+"""The data sets of the book: real MNIST everywhere, real or rendered Yale B and COIL-100, a toy;
+and two sets beyond the paper's, scikit-learn's digits and Fashion-MNIST.
 
 One module a set: what is known of it, how its official archive is read, how it is loaded, and what
 is rendered in its place.
@@ -10,6 +11,8 @@ from typing import Any
 import slnp_edu.data.needs  # noqa: F401  first: it says what to install if something is missing
 from slnp_edu.data import coil100, yale_b
 from slnp_edu.data.coil100 import load_coil100
+from slnp_edu.data.digits import load_digits
+from slnp_edu.data.fashion import load_fashion
 from slnp_edu.data.files import ArchiveError, DatasetNotFoundError, RealSet
 from slnp_edu.data.mnist import load_mnist
 from slnp_edu.data.toy import make_fish, make_toy
@@ -21,6 +24,8 @@ __all__ = [
     "ArchiveError",
     "DatasetNotFoundError",
     "load_coil100",
+    "load_digits",
+    "load_fashion",
     "load_mnist",
     "load_yale_b",
     "make_fish",
@@ -33,4 +38,6 @@ SETS: dict[str, RealSet] = {"yale_b": yale_b.SET, "coil100": coil100.SET}
 LOADERS: dict[str, Callable[[], Any]] = {
     **{name: spec.load for name, spec in SETS.items()},
     "mnist": load_mnist,
+    "digits": load_digits,
+    "fashion": load_fashion,
 }

@@ -117,7 +117,7 @@ def _idx(part: str) -> tuple[np.ndarray, np.ndarray, dict[str, str]]:
         if path is None:
             how = "Get the original file from a mirror of MNIST,\n"
             raise not_found(file, how + "then put it in the folder that SLNP_EDU_DATA names.")
-        arrays.append(_read_idx(path))
+        arrays.append(read_idx(path))
         sums.append(hashlib.sha256(path.read_bytes()).hexdigest())
     images, labels = arrays
     if labels.ndim != 1 or images.shape != (len(labels), 28, 28):
@@ -126,7 +126,7 @@ def _idx(part: str) -> tuple[np.ndarray, np.ndarray, dict[str, str]]:
     return images, labels, {"checksum": sums[0], "checksum_of": of, "labels_checksum": sums[1]}
 
 
-def _read_idx(path: Path) -> np.ndarray:
+def read_idx(path: Path) -> np.ndarray:
     """Read a gzipped idx file of bytes: 0, 0, 8, number of dimensions, their sizes, the values."""
     try:
         with gzip.open(path) as file:

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from slnp_edu.base import BASES
 from slnp_edu.data import LOADERS
-from slnp_edu.evidence import ablation, choices, experiments, paper
+from slnp_edu.evidence import ablation, choices, experiments, paper, tuning
 from slnp_edu.evidence.experiments import RecordError, Tolerance, Unit
 from slnp_edu.evidence.outcomes import Outcomes, flips, unpack
 from slnp_edu.evidence.protocol import random_split
@@ -45,6 +45,7 @@ class Study(NamedTuple):
     units: Callable[[str, int], list[Unit]]  #: of a data set and so many splits
     settings: Callable[[str], dict[str, Any]]  #: of a data set; a record must have the same
     check: Callable[[Unit, dict[str, Any]], Iterable[str]]  #: what is wrong with a recorded unit
+    sample: int = 10  #: how many units `verify` is asked to run again, if no number is given
 
 
 def names() -> list[str]:
@@ -374,7 +375,20 @@ STUDIES: dict[str, Study] = {
         ablation.check,
     ),
     "choices": Study(
-        tuple(choices.COLUMN), choices.SPLITS, choices.units, choices.settings, choices.check
+        tuple(choices.COLUMN),
+        choices.SPLITS,
+        choices.units,
+        choices.settings,
+        choices.check,
+        sample=1,
+    ),
+    "tuned": Study(
+        tuple(tuning.GRIDS),
+        tuning.SPLITS,
+        tuning.units,
+        tuning.record_settings,
+        tuning.check_unit,
+        sample=2,
     ),
 }
 

@@ -1,0 +1,398 @@
+"""A fair fight: every method tuned alike, within the training part, with the same budget.
+
+The paper gives all methods the D_PCA and d that suit SLNP, and the baselines' own parameters one
+value each. Here every method chooses among equally many settings, `BUDGET` in each of two bases:
+3 numbers of PCA dimensions x 2 numbers of directions x 3 values of what is its own (neighbours,
+pairs, a weight). PCA, which has but one number to choose, chooses among `BUDGET` of them.
+
+The choice is made by `FOLDS`-fold stratified cross-validation *within the training part*: PCA and
+method are fitted on two thirds of it, 1-NN is judged on the third that was left out. The test part
+is used once, for the setting that was chosen.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import NearestCentroid
+
+from slnp_edu.base import in_basis
+from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
+from slnp_edu.evidence.experiments import COMMON, IMAGES, Unit
+from slnp_edu.evidence.outcomes import pack, unpack
+from slnp_edu.evidence.protocol import nearest_neighbour_is_right, random_split
+from slnp_edu.slnp import SLNP, rounds
+from slnp_edu.steps import Array, distances_to, neighbours
+
+SPLITS = 10
+FOLDS = 3
+BUDGET = 18  # settings of each method in each basis
+BY_CLASS = ("yale_b", "coil100")  # sets in which a class, a person or an object, is a cluster
+
+#: What is chosen from: data set -> N_i -> PCA dimensions, directions, neighbours. In the paper's
+#: columns its own D_PCA, d and K are among them.
+GRIDS: dict[str, dict[int, dict[str, tuple[int, ...]]]] = {
+    "yale_b": {
+        5: {"D_PCA": (50, 80, 110), "d": (25, 38), "K": (2, 3, 5)},
+        10: {"D_PCA": (90, 135, 180), "d": (38, 60), "K": (3, 5, 8)},
+    },
+    "coil100": {
+        6: {"D_PCA": (22, 30, 60), "d": (13, 20), "K": (2, 3, 5)},
+        18: {"D_PCA": (30, 45, 60), "d": (17, 25), "K": (3, 6, 12)},
+    },
+    "mnist": {
+        10: {"D_PCA": (22, 32, 50), "d": (12, 18), "K": (3, 6, 9)},
+        30: {"D_PCA": (26, 40, 60), "d": (15, 21), "K": (3, 6, 15)},
+    },
+    "digits": {20: {"D_PCA": (20, 30, 45), "d": (9, 18), "K": (3, 6, 12)}},
+    "fashion": {20: {"D_PCA": (20, 32, 60), "d": (9, 18), "K": (3, 6, 12)}},
+}
+Grid = Mapping[str, Sequence[int]]
+
+
+class Setting(NamedTuple):
+    """What is chosen, apart from the basis; `own` is whatever the method has of its own."""
+
+    d: int
+    D_PCA: int
+    own: Any
+
+
+class Method(NamedTuple):
+    """How a method learns W (D_PCA, d) from ``A, y, d, own``, and what of its own it may choose."""
+
+    learn: Callable[[Array, NDArray[Any], int, Any], Array]
+    own: Callable[[Sequence[int]], list[Any]]  # three values, from the K of the grid
+    nested: bool = True  # are the directions for a smaller d the first of those for a larger one?
+
+
+def _shrunk_lda(A: Array, y: NDArray[Any], d: int, shrinkage: float) -> Array:
+    options = {"solver": "eigen", "shrinkage": shrinkage} if shrinkage else {}
+    return LinearDiscriminantAnalysis(**options).fit(A, y).scalings_[:, :d]
+
+
+def _fixed_graph(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
+    """SLNP with the neighbours found once, before any projection."""
+    indices, _ = neighbours(A, y, K)
+    run = rounds(A, y, d, K, choose=lambda Y, *_: (indices, distances_to(indices, Y)))
+    *_, last = islice(run, 10)
+    return last.W
+
+
+def _fitted(estimator: Callable[..., Any]) -> Callable[..., Array]:
+    return lambda A, y, d, own: estimator(d, own).fit(A, y).components_.T
+
+
+METHODS: dict[str, Method] = {
+    "PCA": Method(lambda A, y, d, own: np.eye(A.shape[1])[:, :d], lambda K: [None]),
+    "LDA": Method(_shrunk_lda, lambda K: [0.0, 0.1, 0.5]),  # shrinkage
+    "LPP, within classes": Method(_fitted(lambda d, K: LPP(d, K, within_classes=True)), list),
+    "MFA, per sample": Method(  # neighbours of the class, and of other classes
+        _fitted(lambda d, own: MFA(d, own[0], n_pairs=own[1], pairs="sample")),
+        lambda K: list(zip(K, (10, 20, 40), strict=True)),
+    ),
+    "LSDA": Method(  # neighbours, and the weight of other classes
+        _fitted(lambda d, own: LSDA(d, own[0], beta=own[1])),
+        lambda K: [(K[0], 0.1), (K[1], 0.1), (K[1], 0.5)],
+    ),
+    "LFDA": Method(_fitted(LFDA), list),
+    "SLNP": Method(_fitted(lambda d, K: SLNP(d, K, tol=0)), list, nested=False),
+    "SLNP, fixed graph": Method(_fixed_graph, list, nested=False),
+}
+
+
+def settings(method: str, grid: Grid, n_classes: int) -> list[Setting]:
+    """Return the `BUDGET` settings of a method, those with the fewest directions first.
+
+    LDA has C - 1 directions at most. Where others may have more, it chooses between half of them
+    and all.
+
+    Examples
+    --------
+    >>> found = {name: settings(name, GRIDS["mnist"][10], n_classes=10) for name in METHODS}
+    >>> {len(each) for each in found.values()}
+    {18}
+    >>> found["SLNP"][0], found["LDA"][-1]
+    (Setting(d=12, D_PCA=22, own=3), Setting(d=9, D_PCA=50, own=0.5))
+    """
+    dims, D_PCA, own = list(grid["d"]), list(grid["D_PCA"]), METHODS[method].own(grid["K"])
+    if method == "PCA":
+        dims, D_PCA = np.linspace(min(dims), max(D_PCA), BUDGET).astype(int).tolist(), [max(D_PCA)]
+    elif method == "LDA" and max(dims) > n_classes - 1:
+        dims = [(n_classes - 1) // 2, n_classes - 1]
+    return [Setting(*each) for each in product(dims, D_PCA, own)]
+
+
+def projections(
+    method: str, A: Array, y: NDArray[Any], grid: Grid
+) -> Iterator[tuple[Setting, str, Array]]:
+    """Yield each setting of a method, each basis, and the W (D_PCA, d) learned from A, y.
+
+    A holds as many PCA dimensions as any setting wants; a setting takes the first of them. Where
+    directions are nested, all d of a setting come from one fit: Gram-Schmidt, too, goes column by
+    column.
+    """
+    chosen_from = settings(method, grid, len(np.unique(y)))
+    dims = sorted({setting.d for setting in chosen_from})
+    together = [dims] if METHODS[method].nested else [[d] for d in dims]
+    for (D_PCA, own), group in product(dict.fromkeys(s[1:] for s in chosen_from), together):
+        W = _learn(method, A[:, :D_PCA], y, Setting(max(group), D_PCA, own))
+        for basis in COMMON:
+            V = in_basis(W, basis, A[:, :D_PCA])
+            yield from ((Setting(d, D_PCA, own), basis, V[:, :d]) for d in group)
+
+
+def _learn(method: str, A: Array, y: NDArray[Any], setting: Setting) -> Array:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "n_neighbors=")  # K is cut to N_i - 1
+        return METHODS[method].learn(A, y, setting.d, setting.own)
+
+
+def after_pca(X: Array, others: Array, n_components: int) -> tuple[Array, Array]:
+    """PCA fitted on X, applied to both."""
+    pca = PCA(n_components, svd_solver="full").fit(X)
+    return pca.transform(X), pca.transform(others)
+
+
+def inner_counts(
+    X: Array, y: NDArray[Any], grid: Grid, seed: int, methods: Sequence[str] = tuple(METHODS)
+) -> dict[str, NDArray[np.intp]]:
+    """Cross-validate every setting of every method within a training part.
+
+    Returns
+    -------
+    dict : method -> how many of the left-out samples of all folds are right, (`BUDGET`, bases)
+    """
+    labels = len(np.unique(y))
+    counts = {method: np.zeros((BUDGET, len(COMMON)), dtype=int) for method in methods}
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for fit, left in folds.split(X, y):
+        A, B = after_pca(X[fit], X[left], max(grid["D_PCA"]))
+        for method in methods:
+            place = {setting: i for i, setting in enumerate(settings(method, grid, labels))}
+            for setting, basis, W in projections(method, A, y[fit], grid):
+                D = setting.D_PCA
+                right = nearest_neighbour_is_right(A[:, :D] @ W, y[fit], B[:, :D] @ W, y[left])
+                counts[method][place[setting], COMMON.index(basis)] += right.sum()
+    return counts
+
+
+def choose(counts: NDArray[np.intp]) -> list[int]:
+    """Return the best setting of each basis: most left-out samples right, of equals the first.
+
+    Counts are whole numbers, so rounding cannot break a tie; the first has the fewest directions.
+    """
+    return counts.argmax(axis=0).tolist()
+
+
+def free(chosen: Sequence[int], inner: Sequence[int]) -> int:
+    """Return the better basis of the two settings chosen; of equals that whose setting is earlier.
+
+    Examples
+    --------
+    >>> free([7, 3], [80, 81]), free([7, 3], [81, 81]), free([3, 3], [81, 81])
+    (1, 1, 0)
+    """
+    return min(range(len(inner)), key=lambda basis: (-inner[basis], chosen[basis]))
+
+
+class Judged(NamedTuple):
+    """A tuned method: what was chosen in each basis, and what came of it on the test part."""
+
+    chosen: list[int]  #: places in `settings`
+    inner: list[int]  #: how many left-out training samples were right
+    right: list[NDArray[np.bool_]]  #: was the test sample right?
+    cosine: NDArray[np.bool_]  #: by the angle in place of the distance, in the better basis
+    mean: NDArray[np.bool_]  #: by the nearest class mean, in the better basis
+
+
+def tuned(
+    X: Array,
+    y: NDArray[Any],
+    X_test: Array,
+    y_test: NDArray[Any],
+    grid: Grid,
+    seed: int,
+    methods: Sequence[str] = tuple(METHODS),
+) -> dict[str, Judged]:
+    """Tune every method on a training part, then judge it once on the test part."""
+    counts = inner_counts(X, y, grid, seed, methods)
+    A, B = after_pca(X, X_test, max(grid["D_PCA"]))
+    found = {}
+    for method in methods:
+        chosen = choose(counts[method])
+        inner = [int(counts[method][i, basis]) for basis, i in enumerate(chosen)]
+        projected = []
+        for i, basis in zip(chosen, COMMON, strict=True):
+            setting = settings(method, grid, len(np.unique(y)))[i]
+            D = setting.D_PCA
+            W = in_basis(_learn(method, A[:, :D], y, setting), basis, A[:, :D])
+            projected.append((A[:, :D] @ W, y, B[:, :D] @ W, y_test))
+        best = projected[free(chosen, inner)]
+        right = [nearest_neighbour_is_right(*each) for each in projected]
+        found[method] = Judged(chosen, inner, right, cosine_is_right(*best), mean_is_right(*best))
+    return found
+
+
+def cosine_is_right(
+    A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Say for each row of B whether the row of A at the smallest angle has the right label."""
+    return y_train[cdist(B, A, "cosine").argmin(axis=1)] == y_test
+
+
+def mean_is_right(
+    A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Say for each row of B whether the nearest class mean of A has the right label."""
+    return NearestCentroid().fit(A, y_train).predict(B) == y_test
+
+
+def sorted_within(right: NDArray[np.bool_], y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Put the right outcomes of each class first.
+
+    Which image was right is forgotten, how many of the class stays. Rows of equal bits pack well.
+
+    Examples
+    --------
+    >>> sorted_within(np.array([False, True, True, False]), np.array([5, 5, 5, 7])).tolist()
+    [True, True, False, False]
+    """
+    kept = np.empty_like(right)
+    for label in np.unique(y):
+        kept[y == label] = np.sort(right[y == label])[::-1]
+    return kept
+
+
+# The record
+
+LISTS = ("inner", "right", "cosine", "mean")  # entries of a unit, a list for all methods each
+
+
+def units(dataset: str, splits: int = SPLITS) -> list[Unit]:
+    """Return the units of a data set: one outer split of one column each."""
+    found = []
+    by_class = dataset in BY_CLASS
+    kind = "tuned by class" if by_class else "tuned"
+    for N_i, grid in GRIDS[dataset].items():
+        for seed in range(splits):
+            run = partial(split, N_i=N_i, grid=grid, seed=seed, by_class=by_class)
+            found.append(Unit(f"tuned/{N_i:02}/{seed:02}", kind, IMAGES, run))
+    return found
+
+
+def record_settings(dataset: str) -> dict[str, Any]:
+    """Return what a record says of how it was made."""
+    return {"grids": GRIDS[dataset], "methods": tuple(METHODS), "bases": COMMON, "folds": FOLDS}
+
+
+def split(
+    X: Array, y: NDArray[Any], *, N_i: int, grid: Grid, seed: int, by_class: bool
+) -> dict[str, Any]:
+    """Tune on the training part of a random split; the splits are those of the tables.
+
+    Returns
+    -------
+    dict
+        Of lists in the order of `METHODS`. ``chosen`` is a string, so that it is compared exactly:
+        the places in `settings`, "whitened/orthonormal". ``inner`` and ``right`` are counts in both
+        bases, ``cosine`` and ``mean`` in the better one, which `free` names; ``by_class`` holds
+        its outcomes, `sorted_within` the classes and packed.
+    """
+    train, test = random_split(y, N_i, seed)
+    found = tuned(X[train], y[train], X[test], y[test], grid, seed).values()
+    unit: dict[str, Any] = {
+        "tested": len(test),
+        "chosen": " ".join("/".join(map(str, each.chosen)) for each in found),
+        "inner": [each.inner for each in found],
+        "right": [[int(right.sum()) for right in each.right] for each in found],
+        "cosine": [int(each.cosine.sum()) for each in found],
+        "mean": [int(each.mean.sum()) for each in found],
+    }
+    if by_class:
+        better = [each.right[free(each.chosen, each.inner)] for each in found]
+        unit["by_class"] = pack(np.array([sorted_within(right, y[test]) for right in better]))
+    return unit
+
+
+class Tuned(NamedTuple):
+    """A column of a record: arrays of shape (splits, ...), methods and bases in the usual order."""
+
+    tested: int
+    chosen: NDArray[np.intp]  #: (splits, methods, bases), places in `settings`
+    free: NDArray[np.intp]  #: (splits, methods), the better basis by `inner`
+    inner: NDArray[np.intp]  #: (splits, methods, bases)
+    right: NDArray[np.intp]  #: (splits, methods, bases)
+    cosine: NDArray[np.intp]  #: (splits, methods)
+    mean: NDArray[np.intp]  #: (splits, methods)
+
+    def rates(self, method: str, basis: str = "free") -> Array:
+        """Per cent of the test images that are right in each split, of shape (splits,)."""
+        m = list(METHODS).index(method)
+        chosen = self.free[:, m] if basis == "free" else COMMON.index(basis)
+        right = self.right[np.arange(len(self.right)), m, chosen]
+        return 100 * right / self.tested
+
+
+def column(record: Mapping[str, Any], N_i: int) -> Tuned:
+    """Read a column of a record."""
+    found = [record["units"][f"tuned/{N_i:02}/{seed:02}"] for seed in record["seeds"]]
+    better = [list(map(free, places(each["chosen"]), each["inner"])) for each in found]
+    chosen = [places(each["chosen"]) for each in found]
+    lists = [[each[name] for each in found] for name in LISTS]
+    return Tuned(found[0]["tested"], *map(np.array, (chosen, better, *lists)))
+
+
+def outcomes_by_class(record: Mapping[str, Any], N_i: int, seed: int) -> NDArray[np.bool_]:
+    """Read the outcomes of a split, (methods, images), whose order within a class is forgotten."""
+    unit = record["units"][f"tuned/{N_i:02}/{seed:02}"]
+    return unpack(unit["by_class"], len(METHODS), unit["tested"])
+
+
+def places(chosen: str) -> list[list[int]]:
+    """Read ``chosen`` of a unit.
+
+    Examples
+    --------
+    >>> places("3/17 0/35")
+    [[3, 17], [0, 35]]
+    """
+    return [[int(place) for place in pair.split("/")] for pair in chosen.split()]
+
+
+def check_unit(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
+    """Say what is wrong with a recorded unit: entries, counts out of range or not those of another.
+
+    Nothing is run, and no data are needed.
+    """
+    by_class = unit.kind == "tuned by class"
+    entries = {"tested", "chosen", *LISTS} | ({"by_class"} if by_class else set())
+    lengths = {len(recorded.get(name, ())) for name in LISTS}
+    if recorded.keys() != entries or lengths != {len(METHODS)}:
+        yield f"{unit.key}: entries are missing, or there are some too many"
+        return
+    chosen, tested = np.array(places(recorded["chosen"])), recorded["tested"]
+    if chosen.shape != (len(METHODS), len(COMMON)) or not np.all((chosen >= 0) & (chosen < BUDGET)):
+        yield f"{unit.key}: not every method has chosen one of its settings in each basis"
+        return
+    counts = np.concatenate([np.ravel(recorded[name]) for name in LISTS[1:]])
+    if not np.all((counts >= 0) & (counts <= tested)):
+        yield f"{unit.key}: not every count is between 0 and the number of test images"
+    if by_class:
+        pairs = zip(chosen.tolist(), recorded["inner"], recorded["right"], strict=True)
+        expected = [right[free(places, inner)] for places, inner, right in pairs]
+        try:
+            found = unpack(recorded["by_class"], len(METHODS), tested).sum(axis=1).tolist()
+        except ValueError as error:
+            yield f"{unit.key}: {error}"
+        else:
+            if found != expected:
+                yield f"{unit.key}: the counts are not those of the outcomes"
