@@ -7,7 +7,7 @@ from slnp_edu.book.display import (
     COLOURS,
     METHOD_COLOURS,
     light_png,
-    scrubber,
+    live,
     show_source,
     use_style,
 )
@@ -39,7 +39,7 @@ __all__ = [
     "forest",
     "image_grid",
     "light_png",
-    "scrubber",
+    "live",
     "show_source",
     "specification_curves",
     "use_style",
