@@ -396,7 +396,7 @@ def test_a_lead_of_the_ablation_is_a_count(
         read = ablation.differences(record)[10, variant, basis]
         np.testing.assert_allclose(read.these, found.these)
         np.testing.assert_allclose(read.such, found.such, atol=6e-5)
-        assert (read.images, read.tested) == (found.images, found.tested)
+        assert (read.images, read.tested) == pytest.approx((found.images, found.tested))
 
 
 def test_how_near_the_learned_neighbours_are(column):
@@ -459,7 +459,8 @@ def test_verify_finds_what_was_changed_in_a_column(small_ablation, tmp_path):
     unit["lead"]["random"]["orthonormal"][0] += 2  # what another BLAS may do
     (tmp_path / "mnist-ablation.json").write_text(json.dumps(record))
     report = records.verify("mnist-ablation", sample=None, n_jobs=1, seed=0, folder=tmp_path)
-    assert [sentence.split(":")[0] for sentence in report["differences"]] == [
+    found = [sentence.split(":")[0] for sentence in report["differences"]]
+    assert [where for where in found if "/" in where.removeprefix("ablation/10")] == [
         "ablation/10 /error/random/0",
         "ablation/10 /lead/random/whitened/0",
         "ablation/10 /nearness",
