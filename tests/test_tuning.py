@@ -21,7 +21,7 @@ from slnp_edu.evidence import paper, records, tuning
 from slnp_edu.evidence.experiments import COMMON
 from slnp_edu.evidence.outcomes import pack
 from slnp_edu.evidence.protocol import random_split
-from slnp_edu.evidence.statistics import Tally, difference, tuned_findings
+from slnp_edu.evidence.statistics import Tally, difference
 from slnp_edu.evidence.tuning import BUDGET, FOLDS, GRIDS, METHODS
 
 SMALL = {"D_PCA": (12, 20, 32), "d": (2, 4), "K": (2, 4, 6)}
@@ -204,7 +204,7 @@ def made_up():
 def test_words_are_those_of_students_t_and_of_holm(made_up):
     """Against SciPy's paired test and statsmodels' correction, from the bare counts."""
     record, y = made_up
-    these, such = tuned_findings(record)
+    these, such = tuning.tuned_findings(record)
     others = [method for method in METHODS if method != "SLNP"]
     assert list(these) == [(10, o, b) for o in others for b in ("free", *COMMON)]
     right = np.array([unit["right"] for unit in record["units"].values()])[:, :, 0] / 400 * 100
@@ -232,7 +232,7 @@ def test_words_are_those_of_students_t_and_of_holm(made_up):
     assert such[10, "MFA, per sample", "free"].interval == pytest.approx(expected.interval)
     for unit in record["units"].values():
         del unit["by_class"]
-    assert tuned_findings(record) == (these, {})
+    assert tuning.tuned_findings(record) == (these, {})
 
 
 # The records

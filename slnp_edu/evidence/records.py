@@ -374,14 +374,6 @@ STUDIES: dict[str, Study] = {
         ablation.settings,
         ablation.check,
     ),
-    "choices": Study(
-        tuple(choices.COLUMN),
-        choices.SPLITS,
-        choices.units,
-        choices.settings,
-        choices.check,
-        sample=1,
-    ),
     "tuned": Study(
         tuple(tuning.GRIDS),
         tuning.SPLITS,
@@ -389,6 +381,14 @@ STUDIES: dict[str, Study] = {
         tuning.record_settings,
         tuning.check_unit,
         sample=2,
+    ),
+    "choices": Study(
+        tuple(choices.COLUMN),
+        choices.SPLITS,
+        choices.units,
+        choices.settings,
+        choices.check,
+        sample=1,
     ),
 }
 

@@ -33,9 +33,7 @@ from numpy.typing import NDArray
 from scipy.stats import t
 from statsmodels.stats.multitest import multipletests
 
-from slnp_edu.evidence import tuning
 from slnp_edu.evidence.outcomes import Outcomes
-from slnp_edu.evidence.protocol import random_split
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
@@ -351,53 +349,6 @@ def verdicts(
     """
     found = tallies(columns, cluster, first)
     return judge({key: difference(counts) for key, counts in found.items()})
-
-
-def tuned_findings(
-    record: Mapping[str, Any], first: str = "SLNP"
-) -> tuple[dict[tuple[int, str, str], Finding], dict[tuple[int, str, str], Finding]]:
-    """Judge one tuned method against every other, in every column of a data set.
-
-    Parameters
-    ----------
-    record : mapping
-        Of the study `slnp_edu.evidence.tuning`.
-    first : str
-
-    Returns
-    -------
-    these, such : ``(N_i, other, basis) -> Finding``
-        The basis is "free" where each method took the one that its own cross-validation preferred,
-        or one of `COMMON_BASES`. All of it is one family for Holm's correction. Such images are
-        judged for the free choice only, and only where the record counts the classes apart.
-    """
-    these, such = {}, {}
-    for N_i in map(int, record["settings"]["grids"]):
-        column = tuning.column(record, N_i)
-        right, labels = _tuned_by_class(record, N_i)
-        for other in (method for method in tuning.METHODS if method != first):
-            for basis in ("free", *COMMON_BASES):
-                ours, theirs = (column.rates(method, basis).tolist() for method in (first, other))
-                these[N_i, other, basis] = over_splits(ours, theirs)
-            if right:
-                counts = tally(right[first], right[other], labels)
-                such[N_i, other, "free"] = difference(counts).such
-    return _by_key(these), _by_key(such)
-
-
-def _tuned_by_class(record: Mapping[str, Any], N_i: int) -> tuple[dict[str, Array], Array]:
-    """Method -> outcomes (splits, images), and the class of each, if the record has them."""
-    if "by_class" not in record["units"][f"tuned/{N_i:02}/00"]:
-        return {}, np.array([])
-    y = np.repeat(np.arange(len(record["class_sizes"])), record["class_sizes"])
-    labels = np.array([y[random_split(y, N_i, seed)[1]] for seed in record["seeds"]])
-    right = np.array([tuning.outcomes_by_class(record, N_i, seed) for seed in record["seeds"]])
-    return dict(zip(tuning.METHODS, right.swapaxes(0, 1), strict=True)), labels
-
-
-def _by_key(estimates: Mapping[Key, Estimate]) -> dict[Key, Finding]:
-    found = findings(list(estimates.values())) if estimates else []
-    return dict(zip(estimates, found, strict=True))
 
 
 def over_data_sets(differences: Mapping[str, Difference]) -> Estimate:

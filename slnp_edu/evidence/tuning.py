@@ -26,11 +26,20 @@ from sklearn.neighbors import NearestCentroid
 
 from slnp_edu.base import in_basis
 from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
+from slnp_edu.evidence.ablation import variant
 from slnp_edu.evidence.experiments import COMMON, IMAGES, Unit
 from slnp_edu.evidence.outcomes import pack, unpack
 from slnp_edu.evidence.protocol import nearest_neighbour_is_right, random_split
-from slnp_edu.slnp import SLNP, rounds
-from slnp_edu.steps import Array, distances_to, neighbours
+from slnp_edu.evidence.statistics import (
+    Estimate,
+    Finding,
+    difference,
+    findings,
+    over_splits,
+    tally,
+)
+from slnp_edu.slnp import SLNP
+from slnp_edu.steps import Array
 
 SPLITS = 10
 FOLDS = 3
@@ -56,6 +65,7 @@ GRIDS: dict[str, dict[int, dict[str, tuple[int, ...]]]] = {
     "fashion": {20: {"D_PCA": (20, 32, 60), "d": (9, 18), "K": (3, 6, 12)}},
 }
 Grid = Mapping[str, Sequence[int]]
+Comparison = tuple[int, str, str]  # N_i, the other method, the basis
 
 
 class Setting(NamedTuple):
@@ -80,10 +90,7 @@ def _shrunk_lda(A: Array, y: NDArray[Any], d: int, shrinkage: float) -> Array:
 
 
 def _fixed_graph(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
-    """SLNP with the neighbours found once, before any projection."""
-    indices, _ = neighbours(A, y, K)
-    run = rounds(A, y, d, K, choose=lambda Y, *_: (indices, distances_to(indices, Y)))
-    *_, last = islice(run, 10)
+    *_, last = islice(variant(A, y, d, K, chosen="fixed"), 10)
     return last.W
 
 
@@ -355,6 +362,53 @@ def outcomes_by_class(record: Mapping[str, Any], N_i: int, seed: int) -> NDArray
     """Read the outcomes of a split, (methods, images), whose order within a class is forgotten."""
     unit = record["units"][f"tuned/{N_i:02}/{seed:02}"]
     return unpack(unit["by_class"], len(METHODS), unit["tested"])
+
+
+def tuned_findings(
+    record: Mapping[str, Any], first: str = "SLNP"
+) -> tuple[dict[Comparison, Finding], dict[Comparison, Finding]]:
+    """Judge one tuned method against every other, in every column of a data set.
+
+    Parameters
+    ----------
+    record : mapping
+        Of this study.
+    first : str
+
+    Returns
+    -------
+    these, such : ``(N_i, other, basis) -> Finding``
+        The basis is "free" where each method took the one that its own cross-validation preferred,
+        or one of the two that all can share. All of it is one family for Holm's correction. Such
+        images are judged for the free choice only, where the record counts the classes apart.
+    """
+    these, such = {}, {}
+    for N_i in map(int, record["settings"]["grids"]):
+        rates = column(record, N_i).rates
+        right, labels = _tuned_by_class(record, N_i)
+        for other in (method for method in METHODS if method != first):
+            for basis in ("free", *COMMON):
+                ours, theirs = rates(first, basis), rates(other, basis)
+                these[N_i, other, basis] = over_splits(ours.tolist(), theirs.tolist())
+            if right:
+                counts = tally(right[first], right[other], labels)
+                such[N_i, other, "free"] = difference(counts).such
+    return _by_key(these), _by_key(such)
+
+
+def _tuned_by_class(record: Mapping[str, Any], N_i: int) -> tuple[dict[str, Array], Array]:
+    """Method -> outcomes (splits, images), and the class of each, if the record has them."""
+    if "by_class" not in record["units"][f"tuned/{N_i:02}/00"]:
+        return {}, np.array([])
+    y = np.repeat(np.arange(len(record["class_sizes"])), record["class_sizes"])
+    labels = np.array([y[random_split(y, N_i, seed)[1]] for seed in record["seeds"]])
+    right = np.array([outcomes_by_class(record, N_i, seed) for seed in record["seeds"]])
+    return dict(zip(METHODS, right.swapaxes(0, 1), strict=True)), labels
+
+
+def _by_key(estimates: Mapping[Comparison, Estimate]) -> dict[Comparison, Finding]:
+    found = findings(list(estimates.values())) if estimates else []
+    return dict(zip(estimates, found, strict=True))
 
 
 def places(chosen: str) -> list[list[int]]:
