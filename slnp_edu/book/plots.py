@@ -314,7 +314,8 @@ def specification_curves(
     for ax, (title, (values, printed)) in zip(axes[0], panels.items(), strict=True):
         ax.plot(np.sort(values, axis=None), color=COLOURS["blue"], lw=2)
         ax.axhline(printed, color="black", ls="--", lw=1.2)
-        ax.text(0, printed, "the paper", va="bottom", fontsize="small")
+        above = {"xytext": (0, 3), "textcoords": "offset points", "fontsize": "small"}
+        ax.annotate("the paper", (0, printed), **above)
         ax.set(title=title, xticks=[])
         ax.margins(y=0.1)
     for i, (ax, (values, _)) in enumerate(zip(axes[-1], panels.values(), strict=True)):

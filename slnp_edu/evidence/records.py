@@ -383,7 +383,12 @@ STUDIES: dict[str, Study] = {
         sample=2,
     ),
     "choices": Study(
-        tuple(choices.COLUMN), choices.SPLITS, choices.units, choices.settings, choices.check
+        tuple(choices.COLUMN),
+        choices.SPLITS,
+        choices.units,
+        choices.settings,
+        choices.check,
+        sample=1,
     ),
 }
 

@@ -1,0 +1,93 @@
+"""No sentence of README, landing page or summary says who is ahead but what the records say."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from slnp_edu.evidence import paper, records
+from slnp_edu.evidence.statistics import COMMON_BASES, verdicts
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "book/index.md", "book/summary.md")
+WORDS = ("level", "ahead", "behind", "undecided")
+CLUSTER = {"yale_b": "class", "coil100": "class", "mnist": "image"}
+
+
+@pytest.fixture(scope="module")
+def found():
+    """(rival, basis) -> the verdict of each of the 17 columns."""
+    columns = {}
+    for name, cluster in CLUSTER.items():
+        record = records.load(name)
+        splits = {
+            N_i: [records.outcomes(record, N_i, seed) for seed in record["seeds"]]
+            for N_i in paper.DIMENSIONS[name]
+        }
+        for (_, rival, basis), verdict in verdicts(splits, cluster).items():
+            columns.setdefault((rival, basis), []).append(verdict)
+    return columns
+
+
+def sentences(page):
+    text = re.sub(r"\s+", " ", (ROOT / page).read_text())
+    text = re.sub(r"\{ref\}`([^<`]*) <[^`]*>`", r"\1", text)  # a link's name may hold a full stop
+    return re.split(r"(?<=\.)\s|(?<=\.\*\*)\s", text)
+
+
+def counted(sentence):
+    """Word -> in how many columns, as the sentence has it."""
+    clauses = re.findall(
+        rf"\b({'|'.join(WORDS)})\b(?:(?!{'|'.join(WORDS)}).)*?\bin (\d+)", sentence
+    )
+    return {word: int(number) for word, number in clauses}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_whoever_is_called_ahead_behind_or_level_is_so_in_the_records(found, page):
+    for sentence in sentences(page):
+        said = counted(sentence)
+        if not re.search(r"\b(level|ahead|behind)\b", sentence):
+            assert "undecided" not in said, sentence
+            continue
+        assert set(said) == set(WORDS), f"no count of all 17 columns: {sentence}"
+        rivals = [rival for rival in ("LFDA", "LDA") if re.search(rf"\b{rival}\b", sentence)]
+        assert len(rivals) == 1, sentence
+        basis = "whitened" if "hitened" in sentence else "orthonormal"
+        words = Counter(verdict.such.word for verdict in found[rivals[0], basis])
+        assert said == {word: words[word] for word in WORDS}, sentence
+
+
+def test_most_of_the_columns_ahead_of_lda_are_digits(found):
+    assert "most of the columns ahead are digits" in " ".join(read("book/index.md").split())
+    words = [verdict.such.word for verdict in found["LDA", "orthonormal"]]
+    digits = words[-len(paper.DIMENSIONS["mnist"]) :]
+    assert 2 * digits.count("ahead") > words.count("ahead") > 0
+
+
+def test_the_pages_do_say_something():
+    """Else the test above could not fail."""
+    said = [counted(sentence) for page in PAGES for sentence in sentences(page)]
+    assert sum(len(each) == len(WORDS) for each in said) >= 3
+
+
+def test_what_the_readme_says_of_its_picture(found):
+    (alt,) = re.findall(r"!\[(SLNP's lead.*?)\]", re.sub(r"\s+", " ", read("README.md")))
+    low, high = map(int, re.search(r"as printed, (\d) to (\d) points", alt).groups())
+    printed = [
+        paper.rate(name, "SLNP", N_i) - paper.rate(name, rival, N_i)
+        for name, columns in paper.DIMENSIONS.items()
+        for N_i in columns
+        for rival in ("LDA", "LFDA")
+    ]
+    assert (low, high) == (round(min(printed)), round(max(printed)))
+    assert "within about a point of LFDA everywhere" in alt
+    for basis in COMMON_BASES:
+        points = [abs(verdict.these.points) for verdict in found["LFDA", basis]]
+        assert len(points) == 17
+        assert max(points) < 1.4
+
+
+def read(page):
+    return (ROOT / page).read_text()
