@@ -347,6 +347,33 @@ def test_a_folder_without_submissions_is_refused_in_a_sentence(tmp_path, exists)
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_slip_in_an_option_is_refused_in_a_sentence(tmp_path):
+    make_course(tmp_path, tiny.source())
+    hand_in(tmp_path, "ann", tiny.source())
+    roster = tmp_path / "class.csv"
+    roster.write_text("who;mail\nann;a@example.org\n", "utf-8")
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes("student\nZoë\n".encode("latin-1"))
+    for options, said in (
+        (["--due", "a0-tyni=2026-11-20T23:59"], "No assignment is called a0-tyni: a0-tiny."),
+        (["--due", f"{NAME}=tomorrow"], "--due wants a name and a time"),
+        (["--question", "test-tripple"], "No question is called test-tripple: test-double,"),
+        (["--roster", roster], "has no column called student or name: who;mail"),
+        (["--roster", latin], "is not stored as UTF-8"),
+        (["--student", "Bob"], "No file of Bob in"),
+    ):
+        done = grade(tmp_path, *options)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_roster_with_semicolons_is_read(tmp_path):
+    path = tmp_path / "class.csv"
+    path.write_text("student;name\nann;Ann Bee\n", "utf-8")
+    assert [row["name"] for row in collect.read_roster(path)] == ["Ann Bee"]
+
+
 def test_without_a_sandbox_grading_refuses_unless_told(tmp_path):
     make_course(tmp_path, tiny.source())
     hand_in(tmp_path, "ann", solved(tiny.student_version(tmp_path)))
