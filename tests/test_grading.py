@@ -423,6 +423,7 @@ def test_a_name_cannot_leave_its_folder():
         safe = collect.identifier(clean.printable(name))
         assert not set(safe) & set("/\\<>\n\x1b =")
         assert not safe.startswith((".", "=", "-", "+", "@"))
+    assert clean.one_line("a\x1b[2J\u202eb\u061cc\x07\nd") == "a b c d"
 
 
 @pytest.mark.parametrize(
