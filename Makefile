@@ -20,7 +20,7 @@ $(shell mkdir -p "$(CURDIR)/_build/home")
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book serve test browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
+.PHONY: help setup book pdf serve test browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -38,6 +38,9 @@ book: $(READY)  ## build the book into _build/html; any warning is an error
 	$(BIN)/jupyter-book build --all --warningiserror --nitpick --keep-going --quiet .
 	@echo "The book: point the browser at file://$(CURDIR)/_build/html/index.html, or run make serve"
 
+pdf: book  ## build the book and print it into one PDF, _build/html/slnp-step-by-step.pdf (needs chromium)
+	$(BIN)/python tools/pdf.py
+
 serve: $(READY)  ## serve the built book on this machine and print the address (another port: make serve PORT=8123)
 	@test -f _build/html/index.html || $(MAKE) book
 	@echo "The book: http://localhost:$(PORT)/  (stop with Ctrl-C)"
@@ -45,11 +48,11 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore tests/test_browser.py tests slnp_edu
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
 
 browser: book  ## build the book and look at every page in a real browser (needs chromium)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py -k "not slow_machine"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py tests/test_browser_live.py -k "not slow_machine"
 	$(BIN)/python -m pytest tests/test_browser.py -k slow_machine
 	@echo "What each page looks like: _build/screenshots"
 

@@ -191,3 +191,45 @@ def test_input_is_left_alone():
         method(2).fit(X, y).transform(X)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
+
+
+def test_the_defaults_are_the_documented_ones():
+    """What the docstring promises, and what P and K are in the paper's Algorithm 1."""
+    assert SLNP().get_params() == {
+        "n_components": None,
+        "n_neighbors": 5,
+        "max_iter": 10,
+        "tol": 1e-6,
+        "gamma": "paper",
+        "basis": "whitened",
+        "keep_history": False,
+        "verbose": False,
+    }
+    for name, value in SLNP().get_params().items():
+        if isinstance(value, int | float):
+            assert f"{name} : {type(value).__name__}, default {value}" in SLNP.__doc__.replace(
+                "1e-6", "1e-06"
+            )
+
+
+@pytest.mark.parametrize(("K", "warned"), [(49, 0), (50, 1), (51, 1)])
+def test_k_may_be_all_others_of_the_smallest_class_but_no_more(K, warned):
+    X, y = iris()  # 50 of each kind: 49 others
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        SLNP(2, n_neighbors=K).fit(X, y)
+    assert len(caught) == warned
+
+
+@pytest.mark.parametrize("method", [LFDA, MFA, LSDA, LPP])
+def test_eigenvalues_are_the_ratios_that_the_method_makes_small_or_large(method):
+    """``w'Aw / w'Bw`` of each direction, first the best one."""
+    X, y = iris()
+    centred = X - X.mean(axis=0)
+    model = method(3).fit(X, y)
+    A, B = model._matrices(centred, y if model._uses_labels() else None)
+    W = method(3, **({"metric": "plain"} if method is LFDA else {})).fit(X, y).components_.T
+    ratios = np.diag(W.T @ A @ W) / np.diag(W.T @ B @ W)
+    np.testing.assert_allclose(model.eigenvalues_, ratios, rtol=1e-6)
+    steps = np.diff(model.eigenvalues_)
+    assert np.all(steps <= 0 if model.maximises else steps >= 0)

@@ -365,3 +365,42 @@ def test_a_second_run_gives_the_same_bytes_and_another_seed_does_not(faces, obje
     assert standins.render_objects(16, 0).images.tobytes() == objects.images.tobytes()
     assert not np.array_equal(standins.render_faces(1).images, faces.images)
     assert not np.array_equal(standins.render_objects(16, 1).images, objects.images)
+
+
+def whole_steps(values):
+    """Are these multiples of 1/4096, of which a float holds sums and products exactly?"""
+    return np.array_equal(np.asarray(values) * 4096, np.round(np.asarray(values) * 4096))
+
+
+def test_what_other_platforms_may_round_otherwise_is_rounded_before_it_is_used(monkeypatch):
+    """Shapes, paint and angles reach the drawing as multiples of 1/4096, and near what they were.
+
+    `exp`, `cos` and `tanh` differ in their last bit between platforms: the bytes then do not.
+    """
+    seen = []
+
+    def watched(albedo, normals, lights):
+        seen.append((albedo, normals, lights))
+        return shade(albedo, normals, lights)
+
+    monkeypatch.setattr(standins, "shade", watched)
+    standins.render_faces()
+    assert all(whole_steps(values) for given in seen for values in given)
+    albedo, normals, lights = seen[0]
+    assert len(np.unique(albedo)) > 500  # and no coarser than that
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=-1), 1, rtol=0, atol=3 / 4096)
+    expected = light_direction(*np.array(LIGHTS).T)
+    assert 0 < np.abs(lights - expected).max() <= 0.5 / 4096
+
+
+def test_the_surface_of_a_solid_is_rounded_before_it_turns(monkeypatch):
+    points, normals, paint = standins._solids(np.random.default_rng(0))
+    rounded = [np.round(values[:1] * 4096) / 4096 for values in (points, normals, paint)]
+    nearly = [values[:1] + 1e-9 for values in rounded]  # what another platform might give
+    drawn = []
+    monkeypatch.setattr(standins, "z_buffer", lambda *a: drawn.append(a) or z_buffer(*a))
+    for given in (rounded, nearly):
+        monkeypatch.setattr(standins, "_solids", lambda rng, given=given: given)
+        standins.render_objects(32)
+    one, other = drawn
+    assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))

@@ -11,8 +11,10 @@ from sklearn.neighbors import NearestNeighbors
 
 from slnp_edu.search import nearest
 from slnp_edu.steps import (
+    break_ties,
     distances_to,
     exact_s_step,
+    fix_signs,
     gamma_bounds,
     gamma_step,
     laplacian_scatter,
@@ -348,3 +350,83 @@ def test_largest_entry_of_each_column_is_positive():
     X, y = rng.normal(size=(30, 5)), rng.integers(0, 4, 30)
     W, _ = w_step(X, uniform_similarity(y), 3)
     assert np.all(W[np.abs(W).argmax(axis=0), range(3)] > 0)
+
+
+# --- where rounding ends ------------------------------------------------------------------------
+
+
+def test_of_rounding_and_small_distances_only_rounding_counts_as_zero():
+    """The limit is 1e-20 of the largest squared norm, measured from the mean of the samples."""
+    for gap, kept in ((2e-10, True), (1e-10, False)):  # the largest squared norm is (4/3)^2
+        Y = np.array([[1.0], [1.0 + gap], [-1.0]])
+        assert bool(neighbours(Y, [0, 0, 0], 1)[1][0, 0] > 0) is kept
+        assert bool(distances_to(np.array([[1], [0], [0]]), Y)[0, 0] > 0) is kept
+
+
+def test_samples_far_from_the_origin_keep_their_small_distances():
+    Y = 2.0**20 + np.array([[0.0], [2.0**-20], [2.0**-18]])
+    expected = [[2.0**-40], [2.0**-40], [(2.0**-18 - 2.0**-20) ** 2]]
+    np.testing.assert_array_equal(neighbours(Y, [0, 0, 0], 1)[1], expected)
+    np.testing.assert_array_equal(distances_to(np.array([[1], [0], [1]]), Y), expected)
+
+
+@pytest.mark.parametrize(("least", "rank"), [(1e-12, 3), (1e-13, 3), (1e-15, 2), (0.0, 2)])
+def test_whitening_drops_what_is_rounding_and_keeps_what_is_small(least, rank):
+    """10 D eps of the largest eigenvalue is 7e-15 here."""
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    for scale in (1e-8, 1.0, 1e8):
+        P = whitening(scale * np.diag([1.0, 0.5, least]))
+        assert P.shape == (3, rank)
+        np.testing.assert_allclose(P.T @ (scale * np.diag([1.0, 0.5, least])) @ P, np.eye(rank))
+    assert whitening(Q @ np.diag([1.0, 0.5, 0.0]) @ Q.T).shape == (3, 2)
+    assert whitening(np.zeros((3, 3))).shape == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("last", "following", "tied"),
+    [
+        (0.5, 0.5 * (1 + 1e-12), True),
+        (0.5, 0.5 * (1 + 1e-8), False),
+        (1e-16, 3e-15, True),  # both are 0, but for rounding of numbers of size 1
+        (1e-16, 1e-11, False),
+        (2e-4, 2e-4 * (1 + 4e-11), True),  # more than rounding of the largest, 1e-13
+    ],
+)
+def test_eigenvalues_are_tied_if_only_rounding_parts_them(last, following, tied):
+    values = np.array([-1.0, last, following, 1.0])
+    lengths = np.array([1.0, 2.0, 0.5, 1.0])  # the third direction has more variance
+    vectors = break_ties(values, np.eye(4), np.diag(lengths), 2)
+    np.testing.assert_allclose(np.abs(vectors[:, 1]), np.eye(4)[2 if tied else 1], atol=1e-12)
+    np.testing.assert_allclose(np.abs(vectors[:, [0, 3]]), np.eye(4)[:, [0, 3]])
+
+
+def test_a_tie_within_the_first_n_is_left_as_it_is():
+    vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    values = np.array([0.5, 0.5, 0.7, 0.9])
+    kept = break_ties(values, vectors.copy(), np.diag([4.0, 3.0, 2.0, 1.0]), 2)
+    np.testing.assert_array_equal(kept, vectors)
+
+
+def test_only_entries_equal_but_for_rounding_share_the_say_on_the_sign():
+    W = np.array([[0.95], [-1.0]])
+    np.testing.assert_array_equal(fix_signs(W), -W)
+    W = np.array([[1.0 - 1e-6], [-1.0]])
+    np.testing.assert_array_equal(fix_signs(W), -W)
+
+
+def test_no_eigenvalue_of_the_w_step_is_negative():
+    """With D > N every class shrinks to a point: the eigenvalues are 0 but for rounding."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(30, 60)), np.arange(30) % 6
+        _, values = w_step(X, uniform_similarity(y), 5)
+        assert np.all(values >= 0)
+        assert values.max() < 1e-12
+
+
+def test_the_w_step_stays_within_the_whitening_it_is_given():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 6)), rng.integers(0, 3, 40)
+    P = whitening((X - X.mean(axis=0)).T @ (X - X.mean(axis=0)))[:, 2:]
+    W, _ = w_step(X, uniform_similarity(y), 2, P)
+    assert np.linalg.lstsq(P, W)[1].max() < 1e-20
