@@ -501,8 +501,7 @@ def code(*texts):
 
 
 GIVEN = new_code_cell(
-    "import numpy as np\nfrom slnp_edu.steps import exact_s_step as given\n"
-    "def helper(x):\n    return given(x)",
+    "import numpy as np\nfrom slnp_edu.steps import exact_s_step as given",
     metadata={"nbgrader": {"locked": True}},
 )
 RULE = "# f is to be written without slnp_edu and sklearn, except s_step.\nf(1)"
@@ -526,7 +525,6 @@ RULE = "# f is to be written without slnp_edu and sklearn, except s_step.\nf(1)"
         ["import sys\ndef f(x):\n    return sys.modules['slnp' + '_edu']"],
         ["import subprocess\ndef f(x):\n    return subprocess.run('x')"],
         ["from slnp_edu.steps import *\ndef f(x):\n    return project_to_simplex(x)"],
-        ["def f(x):\n    return helper(x)"],
         ["import __main__\ndef f(x):\n    return __main__.given(x)"],
         ["def f(x):\n    def g():\n        given = 1\n    return given(x)"],
         ["def f(x):\n    [given for given in []]\n    return given(x)"],
