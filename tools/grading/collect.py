@@ -15,7 +15,7 @@ import nbformat
 from grading.clean import one_line
 
 LARGEST_FILE = 20_000_000  # bytes
-MOST_CELLS = 1000
+MOST_CELLS = 300
 # How Moodle and Canvas name what they let a teacher download.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<rest>.*)")
