@@ -49,7 +49,10 @@ def parse(arguments):
     add("--output-mb", type=float, default=2, help="a cell")
     add("--assignments", type=Path, default=ASSIGNMENTS, help="the course folder")
     options = parser.parse_args(arguments)
-    options.due = due_dates(options.due)
+    try:
+        options.due = due_dates(options.due)
+    except ValueError:
+        parser.error("--due wants a name and a time, such as a1-neighbours=2026-11-20T23:59")
     return options
 
 
@@ -80,7 +83,7 @@ def main(arguments=None):
             if options.student and saved.exists():
                 state = merged(state, json.loads(saved.read_text(encoding="utf-8")))
             saved.write_text(json.dumps(state), encoding="utf-8")
-    except Refused as reason:
+    except (Refused, collect.NoRoster) as reason:
         print(reason, file=sys.stderr)
         return 2
     except FileNotFoundError as missing:

@@ -22,7 +22,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 TEX_LINKS = re.compile(
     r"\\(href|url|require|style|class|cssId|html\w+|includegraphics|data|mmlToken|csname)\b"
 )
-LONGEST_TEXT = 20_000  # characters beside pictures; a parser may need hours for hostile Markdown
+LONGEST_TEXT = 10_000  # characters beside pictures; nbconvert may need hours for a hostile million
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 ATTRIBUTES = {tag: {"class"} for tag in ("span", "div", "code", "pre", "table", "tr", "td", "th")}
 ATTRIBUTES |= {tag: {"id"} for tag in HEADINGS}
@@ -84,9 +84,9 @@ class Tags(HTMLParser):
 def clean_text(text, attachments=()):
     """A text cell as it is if it renders to harmless HTML, else as it was typed."""
     text = printable(text)
+    if len(DATA.sub("", text)) > LONGEST_TEXT:
+        return as_typed(text[:LONGEST_TEXT] + "\n(cut here; the rest is in the file handed in)")
     try:
-        if len(DATA.sub("", text)) > LONGEST_TEXT:
-            raise ValueError("longer than any answer")
         html = markdown2html(ATTACHED.sub("data:image/png;base64,AAAA", text))
         tags = Tags(html)
         harmless = tags.found == Tags(clean_html(html)).found
@@ -94,8 +94,10 @@ def clean_text(text, attachments=()):
         harmless &= not TEX_LINKS.search(tags.read)  # as MathJax reads it, entities resolved
     except Exception:
         harmless = False
-    if harmless:
-        return text
+    return text if harmless else as_typed(text)
+
+
+def as_typed(text):
     typed = "\n".join("    " + line for line in text.splitlines())
     return f"*(shown as it was typed)*\n\n{typed}"
 

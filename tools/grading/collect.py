@@ -15,10 +15,14 @@ import nbformat
 from grading.clean import one_line
 
 LARGEST_FILE = 20_000_000  # bytes
-MOST_CELLS = 1000
+MOST_CELLS = 300
 # How Moodle and Canvas name what they let a teacher download.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<rest>.*)")
+
+
+class NoRoster(Exception):
+    """A table of students that cannot be read; the message says why."""
 
 
 @dataclass
@@ -158,8 +162,15 @@ def read_roster(path):
     Each row is the file's own, with "student" (as in the names of the files), "lms_id" and "name"
     added.
     """
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise NoRoster(f"{path} is not stored as UTF-8; save it as such.") from None
+    first = text.partition("\n")[0]
+    comma = max(",;\t", key=first.count)  # a spreadsheet may write semicolons
+    rows = list(csv.DictReader(text.splitlines(keepends=True), delimiter=comma))
+    if not {"student", "name", "Student", "Full name"} & {*(rows[0] if rows else ())}:
+        raise NoRoster(f"{path} has no column called student or name: {one_line(first)}")
     for row in rows:
         name = row.get("name") or row.get("Student") or row.get("Full name") or ""
         row["name"] = "" if "Points Possible" in name else name.strip()  # a row of Canvas's own

@@ -154,11 +154,25 @@ class Grading:
         status = one_line("; ".join(notes)) if notes else "graded"
         return entry(submission, status), student_code(notebook.cells)
 
+    def check_options(self):
+        """Refuse names that no assignment and no question has: a slip would change nothing."""
+        known = names(self.folder)
+        for name in self.options.due:
+            if name not in known:
+                raise Refused(f"No assignment is called {name}: {', '.join(known)}.")
+        question = self.options.question
+        cells = [c for name in known for c in nbformat.read(self.source(name), as_version=4).cells]
+        questions = [key(cell) for cell in cells if is_grade(cell)]
+        if question and question not in questions:
+            raise Refused(f"No question is called {question}: {', '.join(questions)}.")
+
     def grade(self):
         """Grade everything handed in; return the state that the report is written from."""
         found, other = collect.find(self.submissions, names(self.folder))
+        self.check_options()
         wanted = self.options.student
-        found = [s for s in found if not wanted or s.student == wanted]
+        same = collect.same_form(collect.identifier(wanted or ""))
+        found = [s for s in found if not wanted or collect.same_form(s.student) == same]
         if not found:
             listed = ", ".join(names(self.folder))
             whose = f" of {wanted}" if wanted else ""

@@ -125,11 +125,8 @@ def from_stars(names, known, without):
 
 def broken_rule(test, cells):
     """The sentence that says which rule of a test the cells before it break, or None."""
-    own, whole = tree_of(student_code(cells)), tree_of(cells)
-    known = imports(whole)
-    given = [node for node in whole.body if isinstance(node, ast.FunctionDef)]
-    binding = bindings(ast.Module(given, [])) | bindings(own)
-    hidden = unseen(own, known)
+    own, known = tree_of(student_code(cells)), imports(tree_of(cells))
+    binding, hidden = bindings(own), unseen(own, known)
     modules = {name.split(".")[0] for names in imports(own).values() for name in names}
     for functions, without, excepted in rules_of(test):
         for function in functions:
