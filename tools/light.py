@@ -68,7 +68,7 @@ PATTERNS = {
     r"<script (?![^>]*defer)(?=[^>]*src=)(?![^>]*documentation_options)": (
         '<script defer="defer" '
     ),
-    r'<section id="((?:exercise|solution|proof)-content)">': r'<section class="\1">',
+    r'(<section[^>]*) id="(?:exercise|solution|proof)-content"': r"\1",
     r'<p class="(collapsed|expanded) admonition-title">(.*?)</p>': (
         r'<span class="\1 admonition-title">\2</span>'
     ),

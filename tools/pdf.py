@@ -159,6 +159,7 @@ def bind(order, parts, numbers):
         if base:
             page.merge_page(numbers.pages[number - len(parts[0].pages)])
             relink(writer, page, base, place_of)
+        page.compress_content_streams()
     writer.add_metadata({"/Title": "SLNP, step by step", "/Author": "The SLNP-edu authors"})
     writer.compress_identical_objects()
     return writer
