@@ -378,6 +378,7 @@ def test_the_landing_page_says_all_in_one_screen(site, page):
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"{site}book/index.html")
+        page.locator(".toy .live-state").wait_for()
         for part in (".promise", ".paper", ".toy", ".doors .sd-btn", ".doors p:last-child"):
             box = page.locator(part).first.bounding_box()
             assert box["y"] + box["height"] <= height, part

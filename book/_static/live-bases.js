@@ -41,7 +41,7 @@ live.figures.bases = function (figure, data) {
   }
   plane.background([disagreement(), X.map((row, j) => plane.mark(row, marks[y[j]](3.8))),
     plane.text([0, -5], "lightness", {dy: 17}),
-    `<text transform="translate(11 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`,
+    `<text transform="translate(13 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`,
   ].flat(Infinity).join(""));
 
   /** All points at one distance from the star: W'delta runs round a circle. */

@@ -91,8 +91,8 @@ live.figures.rounds = function (figure, data) {
     const mean = [0, 1].map(i => steps.sum(X.map(row => row[i])) / X.length);
     const negative = S.flat().filter(s => s < -1e-12).length;
     plane.draw(links(), plane.across(mean, u.map(w => w / length), "axis slnp"),
-      plane.text([0, -edge], "lightness", {dy: 15}),
-      `<text transform="translate(10 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`);
+      plane.text([plane.xlim[1], -edge], "lightness", {dy: 15, anchor: "end"}),
+      `<text transform="translate(13 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`);
     draw_curve();
     const change = !before ? "" : last.J > before.J * (1 + 1e-9) ? `, up from ${digits(before.J, 3)}`
       : last.J < before.J * (1 - 1e-9) ? `, down from ${digits(before.J, 3)}` : ", as before";

@@ -72,9 +72,9 @@ live.figures.simplex = function (figure, data) {
     const dry = names.filter((_, k) => !(s[k] > 0));
     return {
       state: {d, gamma, s, eta, support},
-      text: `gamma = ${digits(gamma, 2)}: shares ${s.map(share => digits(share, 2)).join(", ")} for the `
-        + `${names.join(", ")} neighbour. The water stands at eta = ${digits(eta, 2)}; `
-        + (dry.length ? `dry: ${dry.join(" and ")}.` : "no stone is dry."),
+      text: `gamma = ${digits(gamma, 2)}, stones ${names.map((_, k) => digits(q(k), 2)).join(", ")} high. The water `
+        + `stands at eta = ${digits(eta, 2)}: shares ${s.map(share => digits(share, 2)).join(", ")} for the ${
+          names.join(", ")} neighbour; ` + (dry.length ? `dry: ${dry.join(" and ")}.` : "no stone is dry."),
     };
   };
 };

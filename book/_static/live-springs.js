@@ -53,8 +53,8 @@ live.figures.springs = function (figure, data) {
     curve.text([0, 1.3], "energy", {dx: -30, dy: -8, anchor: "start"}), curve.path(fine, "curve thin"),
   ].flat(Infinity).join(""));
   plane.background([X.map((row, j) => plane.mark(row, marks[y[j]](3.4))),
-    plane.text([0, -edge], "lightness", {dy: 15}),
-    `<text transform="translate(10 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`,
+    plane.text([plane.xlim[1], -edge], "lightness", {dy: 15, anchor: "end"}),
+    `<text transform="translate(13 ${plane.y(0)}) rotate(-90)" text-anchor="middle">length</text>`,
   ].flat(Infinity).join(""));
 
   return function draw() {
