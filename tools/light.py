@@ -73,6 +73,7 @@ PATTERNS = {
         '<script defer="defer" '
     ),
     r'(<section[^>]*) id="(?:exercise|solution|proof)-content"': r"\1",
+    r'<div class="proof admonition" id="proof">': '<div class="proof admonition">',
     r'<p class="(collapsed|expanded) admonition-title">(.*?)</p>': (
         r'<span class="\1 admonition-title">\2</span>'
     ),
