@@ -114,7 +114,7 @@ def places(parts, names):
         found[address(name)] = (first, None)
         for anchor, place in part.named_destinations.items():
             number = first + part.get_destination_page_number(place)
-            found[f"{address(name)}#{unquote(anchor)}"] = (number, place.top)
+            found[f"{address(name)}#{unquote(anchor.lstrip('/'))}"] = (number, place.top)
         first += len(part.pages)
     return found
 
