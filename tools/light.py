@@ -9,7 +9,10 @@ the extensions. What is left of them, test_browser.py lists.
 """
 
 import re
+from functools import partial
 from pathlib import Path
+
+from PIL import Image
 
 KEPT_OF_MATHJAX = {
     "tex-chtml.js",
@@ -36,6 +39,7 @@ MATHJAX_TAGS = re.compile(
     r'<script>window\.MathJax = .*?</script>\s*|<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*',
     re.DOTALL,
 )
+CELL_IMAGE = re.compile(r'^<img (?P<rest>[^>]*src="(?P<src>[^"]*/_images/[^"]*\.png)") />', re.M)
 PAPER_ONLY = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
 
 # MathJax begins once the text has been painted; a page in the background is not painted, so not
@@ -68,7 +72,8 @@ PATTERNS = {
     r"<script (?![^>]*defer)(?=[^>]*src=)(?![^>]*documentation_options)": (
         '<script defer="defer" '
     ),
-    r'<section id="((?:exercise|solution|proof)-content)">': r'<section class="\1">',
+    r'(<section[^>]*) id="(?:exercise|solution|proof)-content"': r"\1",
+    r'<div class="proof admonition" id="proof">': '<div class="proof admonition">',
     r'<p class="(collapsed|expanded) admonition-title">(.*?)</p>': (
         r'<span class="\1 admonition-title">\2</span>'
     ),
@@ -91,6 +96,19 @@ def _trim_static(static):
     for pattern in ("*.map", "sphinx-thebe.*", "fontawesome.js*"):
         for path in list(static.rglob(pattern)):
             path.unlink()
+
+
+def _with_size(tag, folder):
+    """An image of a cell with its size, so that the text does not jump when it comes, in a box that
+    scrolls on a phone. Matplotlib states the resolution: an inch is 110 pixels wide on the page.
+    """
+    with Image.open(folder / tag["src"]) as image:
+        if "dpi" not in image.info:
+            return tag[0]
+        inches = [pixels / image.info["dpi"][0] for pixels in image.size]
+    width, height = (round(110 * length) for length in inches)
+    size = f'width="{width}" height="{height}" style="--inches: {inches[0]:.2f}"'
+    return f'<div class="picture"><img {size} {tag["rest"]}></div>'
 
 
 def launch_only_with_address(app, config):
@@ -117,6 +135,7 @@ def lighten(app, exception):
             text = text.replace(old, new)
         for pattern, new in PATTERNS.items():
             text = re.sub(pattern, new, text, flags=re.DOTALL)
+        text = CELL_IMAGE.sub(partial(_with_size, folder=page.parent), text)
         page.write_text(text, encoding="utf-8")
 
 

@@ -114,7 +114,7 @@ def places(parts, names):
         found[address(name)] = (first, None)
         for anchor, place in part.named_destinations.items():
             number = first + part.get_destination_page_number(place)
-            found[f"{address(name)}#{unquote(anchor)}"] = (number, place.top)
+            found[f"{address(name)}#{unquote(anchor.lstrip('/'))}"] = (number, place.top)
         first += len(part.pages)
     return found
 
@@ -159,6 +159,7 @@ def bind(order, parts, numbers):
         if base:
             page.merge_page(numbers.pages[number - len(parts[0].pages)])
             relink(writer, page, base, place_of)
+        page.compress_content_streams()
     writer.add_metadata({"/Title": "SLNP, step by step", "/Author": "The SLNP-edu authors"})
     writer.compress_identical_objects()
     return writer

@@ -1,8 +1,9 @@
 /* What the style sheet cannot know: which boxes scroll, how wide a formula is, what a button opens. */
 (function () {
   "use strict";
-  const SCROLLING = "div.math, .pst-scrollable-table-container, div.highlight pre, div.cell_output pre";
-  const PAPER = 680; // CSS pixels between the margins of an A4 page
+  const SCROLLING =
+    "div.math, .picture, .pst-scrollable-table-container, div.highlight pre, div.cell_output pre";
+  const PAPER = 680 * 16 / 13.4; // between the margins of A4, in letters of 16 px; there they have 13.3
 
   /* The keyboard reaches what scrolls; a shadow tells that there is more to the right. */
   function mark(box) {
