@@ -18,6 +18,7 @@ from slnp_edu.steps import neighbours, objective
 METHODS = [SLNP, LPP, LFDA, MFA, LSDA, SOLDE, LADA]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:n_neighbors=", "ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "estimator",

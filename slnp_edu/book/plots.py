@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from slnp_edu.book.display import COLOURS, light_png, use_style
@@ -251,7 +252,7 @@ def verdict_grid(
             for column, N_i in enumerate(sizes):
                 found = getattr(verdicts[N_i, other, basis], scope)
                 corner = (column - 0.48, row - 0.45)
-                ax.add_patch(plt.Rectangle(corner, 0.96, 0.9, **WORD[found.word]))
+                ax.add_patch(Rectangle(corner, 0.96, 0.9, **WORD[found.word]))
                 ax.text(column, row, f"{found.points:+.1f}", ha="center", va="center", fontsize=8)
         ax.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(len(others) - 0.5, -0.5), xlabel="N_i")
         ax.set(title=f"both {basis}")
@@ -259,7 +260,7 @@ def verdict_grid(
         ax.set_yticks(range(len(others)), others)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-    handles = [plt.Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
+    handles = [Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
     labels = [f"SLNP {word}" if word in ("ahead", "behind") else word for word in WORD]
     figure.tight_layout(rect=(0, 0.09, 1, 1))
     figure.legend(handles, labels, loc="lower center", ncols=4)
