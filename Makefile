@@ -20,7 +20,7 @@ $(shell mkdir -p "$(CURDIR)/_build/home")
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book serve quick test mutate browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
+.PHONY: help setup book pdf serve quick test mutate browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -38,6 +38,9 @@ book: $(READY)  ## build the book into _build/html; any warning is an error
 	$(BIN)/jupyter-book build --all --warningiserror --nitpick --keep-going --quiet .
 	@echo "The book: point the browser at file://$(CURDIR)/_build/html/index.html, or run make serve"
 
+pdf: book  ## build the book and print it into one PDF, _build/html/slnp-step-by-step.pdf (needs chromium)
+	$(BIN)/python tools/pdf.py
+
 serve: $(READY)  ## serve the built book on this machine and print the address (another port: make serve PORT=8123)
 	@test -f _build/html/index.html || $(MAKE) book
 	@echo "The book: http://localhost:$(PORT)/  (stop with Ctrl-C)"
@@ -50,7 +53,7 @@ quick: lint  ## the inner loop, under a minute: lint and the tests of the mathem
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(QUICK:%=tests/test_%.py) slnp_edu
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore tests/test_browser.py tests slnp_edu
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
 
 mutate: $(READY)  ## change the method in one place after the other and see whether its tests notice; hours (not in CI)
@@ -58,7 +61,7 @@ mutate: $(READY)  ## change the method in one place after the other and see whet
 	$(BIN)/mutmut run; $(BIN)/mutmut results
 
 browser: book  ## build the book and look at every page in a real browser (needs chromium)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py -k "not slow_machine"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py tests/test_browser_live.py -k "not slow_machine"
 	$(BIN)/python -m pytest tests/test_browser.py -k slow_machine
 	@echo "What each page looks like: _build/screenshots"
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from slnp_edu.book import draw_real_figures
 from slnp_edu.data import LOADERS, SETS, ArchiveError, files, install, mnist
-from slnp_edu.evidence import experiments, records
+from slnp_edu.evidence import records
+from slnp_edu.evidence.experiments import RecordError
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -15,7 +16,7 @@ def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         args.run(args)
-    except (ArchiveError, records.RecordError, OSError) as error:
+    except (ArchiveError, RecordError, OSError) as error:
         what = getattr(error, "strerror", None)
         where = getattr(error, "filename", None)
         print(f"{what}: {where}" if what and where else what or error, file=sys.stderr)
@@ -46,15 +47,15 @@ def _parser() -> argparse.ArgumentParser:
         action.add_argument("--into", metavar="FOLDER", help="instead of the user's cache folder")
 
     reproduce = commands.add_parser("reproduce", help="run every experiment and write its record")
-    reproduce.add_argument("--splits", type=int, default=experiments.SPLITS)
+    reproduce.add_argument("--splits", type=int, help="else as many as the study has")
     reproduce.set_defaults(run=_reproduce)
     verify = commands.add_parser("verify", help="run experiments again and compare with the record")
     verify.add_argument("--all", action="store_true", help="every unit, not a random sample")
-    verify.add_argument("--sample", type=int, default=10, help="units per data set")
+    verify.add_argument("--sample", type=int, default=10, help="units per record")
     verify.add_argument("--seed", type=int, help="of the draw, to repeat one; else drawn anew")
     verify.set_defaults(run=_verify)
     for command in (reproduce, verify):
-        command.add_argument("names", nargs="*", metavar="yale_b|coil100|mnist")
+        command.add_argument("names", nargs="*", metavar="record", help=", ".join(records.names()))
         command.add_argument("--jobs", type=int, default=2, help="processes")
         command.add_argument(
             "--scheduler", metavar="ADDRESS", help="of a Dask cluster, to run there instead"
@@ -93,17 +94,17 @@ def _report(name: str, path: Path) -> None:
 
 
 def _named(args: argparse.Namespace) -> list[str]:
-    """The sets asked for; if none was, those that are here, and a sentence on each other one."""
+    """The records asked for; if none was, all whose data are here, and a sentence on the others."""
     for name in args.names:
-        if name not in LOADERS:
-            raise ArchiveError(f"There is no set called {name}; choose from {', '.join(LOADERS)}.")
-    return args.names or [name for name in LOADERS if _is_here(name)]
+        records.parts(name)  # refuses a name that is none
+    return args.names or [name for name in records.names() if _is_here(name)]
 
 
 def _is_here(name: str) -> bool:
-    if name not in SETS or files.find(SETS[name].file):
+    dataset, _ = records.parts(name)
+    if dataset not in SETS or files.find(SETS[dataset].file):
         return True
-    title = SETS[name].title
+    title = SETS[dataset].title
     print(f"{name}: skipped, {title} is not on this machine; python -m slnp_edu data says more")
     return False
 
@@ -112,15 +113,16 @@ def _reproduce(args: argparse.Namespace) -> None:
     for name in _named(args):
         options = {"n_jobs": args.jobs, "scheduler": args.scheduler, "folder": args.results}
         print(records.reproduce(name, splits=args.splits, **options))
-        record = records.load(name, args.results)
-        draw_real_figures(name, LOADERS[name](), record, args.results.parent / "figures")
+        if name in LOADERS:  # the record of the paper's own figures
+            record = records.load(name, args.results)
+            draw_real_figures(name, LOADERS[name](), record, args.results.parent / "figures")
 
 
 def _verify(args: argparse.Namespace) -> None:
     seed = secrets.randbelow(10**6) if args.seed is None else args.seed
     names = _named(args)
     differences = []
-    for name in [] if args.names else [name for name in LOADERS if name not in names]:
+    for name in [] if args.names else [name for name in records.names() if name not in names]:
         differences += _check_alone(name, args.results)
     for name in names:
         sample = None if args.all else args.sample
@@ -134,7 +136,7 @@ def _verify(args: argparse.Namespace) -> None:
         differences += report["differences"]
     print(*differences[:20], sep="\n", end="\n" if differences else "")
     if differences:
-        raise records.RecordError(f"{len(differences)} numbers do not agree with the records.")
+        raise RecordError(f"{len(differences)} numbers do not agree with the records.")
 
 
 def _check_alone(name: str, folder: Path) -> list[str]:

@@ -179,4 +179,5 @@ def _sorted(i: Indices, j: Indices, D: Array, n: int, k: int) -> tuple[Indices, 
     indices, distances = (np.full((n, max(k, count.max())), fill) for fill in (0, np.inf))
     indices[i, place], distances[i, place] = j, D
     order = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
+    order += distances.shape[1] * np.arange(n)[:, None]  # places in the arrays laid flat
+    return indices.take(order), distances.take(order)

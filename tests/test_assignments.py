@@ -51,7 +51,7 @@ def wrong_answers(name):
 
 def python(script, *arguments):
     command = [sys.executable, TOOLS / script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+    return subprocess.run(command, capture_output=True, text=True, timeout=3000)
 
 
 def test_the_six_assignments_are_there():
@@ -327,3 +327,61 @@ def test_every_wrong_answer_loses_its_points_with_the_message_it_names(name):
         said = [error.evalue for position in at for error in errors(done.cells[position])]
         assert any(wrong["message"] in text for text in said), (wrong["why"], said)
     assert failed == expected, "a right answer after a wrong one loses points"
+
+
+# ------------------------------------------------------------------ right in another way
+
+SQUARES = """
+def kkt_residual(s, d, gamma):
+    total = np.asarray(s) + np.asarray(d) / (2 * gamma)
+    b = total - total.min()
+    return np.sum((b * s) ** 2) + np.sum(np.minimum(s, 0) ** 2) + (np.sum(s) - 1) ** 2
+"""
+SLIP = "def cv_rate(X_train, y_train, K, d, folds):\n    return 50.0 + d"
+INSTEAD_1 = """
+def choose(X, y, train, grid):
+    folds = folds_of(y[train])
+    rates = [wanted_cv(X[train], y[train], K, d, folds) for K, d in grid]
+    return grid[int(np.argmax(rates))]
+"""
+INSTEAD_2 = """
+def compare_methods(X, y, seeds, grid):
+    rates = {"PCA": [], "LDA, C - 1": [], "SLNP": []}
+    for seed in seeds:
+        train, _ = random_split(y, N_I, seed)
+        K, d = wanted_choice(X, y, train, grid)
+        found = evaluate(X, y, N_i=N_I, D_PCA=D_PCA, d=d, K=K, seed=seed, methods=list(rates))
+        for method in rates:
+            rates[method].append(found[method]["orthonormal"])
+    return rates
+"""
+STUB = "raise NotImplementedError"
+OTHERWISE = {  # a case: (assignment, {answer: code}, the tests that it fails)
+    "the residual is a sum of squares": ("a3-s-step", {"kkt": SQUARES}, []),
+    "the row by functools.partial": (
+        "a3-s-step",
+        {
+            "row": "from functools import partial\n\ns_row = partial(lambda f, d, gamma: "
+            "f(-np.asarray(d) / (2 * gamma)), project)"
+        },
+        [],
+    ),
+    "a slip in question 1": ("a6-comparison", {"cv": SLIP, "choice": INSTEAD_1}, ["test-cv"]),
+    "nothing in questions 1 and 2": (
+        "a6-comparison",
+        {"cv": STUB, "choice": STUB, "compare": INSTEAD_2},
+        ["test-cv", "test-choice"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHERWISE)
+def test_what_is_right_in_another_way_keeps_its_points(case):
+    name, answers, expected = OTHERWISE[case]
+    cells = [cell for cell in notebook("source", name).cells if cell.cell_type == "code"]
+    cells = [cell for cell in cells if nbgrader(cell)["grade_id"] not in SLOW]
+    for cell in cells:
+        cell.source = answers.get(nbgrader(cell)["grade_id"], cell.source)
+    done = run(nbformat.v4.new_notebook(cells=cells), name, student="bob")
+    failed = [nbgrader(c)["grade_id"] for c in done.cells if nbgrader(c).get("grade") and errors(c)]
+    assert failed == expected, [error.evalue for cell in done.cells for error in errors(cell)]

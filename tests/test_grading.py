@@ -1,5 +1,6 @@
 """Grading: right work keeps its points, accidents cost what they should, files are understood."""
 
+import csv
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import nbformat
 import pytest
 import tiny
 from grading import clean, collect, pages, rules
+from grading.course import judged
 from grading.run import Sandbox
 from grading.sandbox import Limits, choose
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -416,6 +418,10 @@ def test_a_name_cannot_leave_its_folder():
         "<form action=http://e><input type=submit></form>",
         "![image.png](attachment:missing.png)",
         r"$\href{javascript:alert(1)}{x}$",
+        r"<div>$\&#104;ref{javascript:alert(1)}{x}$</div>",
+        r"<div>$\hr<wbr>ef{javascript:alert(1)}{x}$</div>",
+        r"$\mmlToken{mi}[href='javascript:alert(1)']{x}$",
+        "[" * 100_000,
     ],
 )
 def test_a_harmful_text_is_shown_as_it_was_typed(text):
@@ -451,13 +457,26 @@ def test_formulas_need_no_script():
     shown = pages.with_formulas("<p>$\\mathbf x_1 &lt; 2$</p><pre>$no$</pre><p>$\\nonsense{$</p>")
     assert "<math" in shown
     assert "<pre>$no$</pre>" in shown
-    assert "href" not in pages.with_formulas("<p>$\\href{javascript:alert(1)}{x}$</p>")
+    for tex in (
+        "\\href{javascript:alert(1)}{x}",
+        "\\text{&lt;meta/http-equiv=refresh/content=0;url=http://e/&gt;}",
+        "\\text{&lt;style&gt;*{display:none}&lt;/style&gt;}",
+        "\\textcolor{&lt;img src=x&gt;}{x}",
+    ):
+        found = clean.Tags(pages.with_formulas(f"<p>${tex}$</p>")).found
+        assert {tag for tag, _ in found} <= {"p"} | pages.MATHML
+        assert not [name for _, names in found for name, _ in names if "href" in name]
 
 
 def code(*texts):
     return [new_code_cell(text) for text in texts]
 
 
+GIVEN = new_code_cell(
+    "import numpy as np\nfrom slnp_edu.steps import exact_s_step as given\n"
+    "def helper(x):\n    return given(x)",
+    metadata={"nbgrader": {"locked": True}},
+)
 RULE = "# f is to be written without slnp_edu and sklearn, except s_step.\nf(1)"
 
 
@@ -478,10 +497,28 @@ RULE = "# f is to be written without slnp_edu and sklearn, except s_step.\nf(1)"
         ["def f(x):\n    return g(x)", "from slnp_edu import SLNP\ndef g(x):\n    return SLNP(x)"],
         ["import sys\ndef f(x):\n    return sys.modules['slnp' + '_edu']"],
         ["import subprocess\ndef f(x):\n    return subprocess.run('x')"],
+        ["from slnp_edu.steps import *\ndef f(x):\n    return project_to_simplex(x)"],
+        ["def f(x):\n    return helper(x)"],
+        ["import __main__\ndef f(x):\n    return __main__.given(x)"],
+        ["def f(x):\n    def g():\n        given = 1\n    return given(x)"],
+        ["def f(x):\n    [given for given in []]\n    return given(x)"],
+        ["def f(x, g=lambda given: 0):\n    return given(x)"],
+        ["def f(x):\n    global given\n    if 0:\n        given = 1\n    return given(x)"],
+        ["if 0:\n    import numpy as given", "def f(x):\n    return given(x)"],
+        ["%%time\nfrom slnp_edu import SLNP as s\ndef f(x):\n    return s(x)"],
+        ["%time from slnp_edu import SLNP as s\ndef f(x):\n    return s(x)"],
+        ["def f(x):\n    return np.lib.format.pickle.loads(b'x')(x)"],
+        ["def f(x):\n    return np.load('x', allow_pickle=True)(x)"],
+        ["from numpy import *\ndef f(x):\n    return load('x', None, True)(x)"],
+        ["import pydoc\ndef f(x):\n    return pydoc.locate('slnp_' + 'edu.SLNP')(x)"],
+        ["import operator\ndef f(x):\n    return operator.attrgetter('SLNP')(np)"],
+        ["from sys import *\ndef f(x):\n    return modules['slnp' + '_edu']"],
+        ["import sys\nsys.path.insert(0, '.')\ndef f(x):\n    return x"],
+        ["from unittest import mock\nmock.patch.object(np, 'sort')\ndef f(x):\n    return x"],
     ],
 )
 def test_a_forbidden_function_is_found_however_it_is_named(texts):
-    assert rules.broken_rule(RULE, code(*texts))
+    assert rules.broken_rule(RULE, [GIVEN, *code(*texts)])
 
 
 @pytest.mark.parametrize(
@@ -494,10 +531,16 @@ def test_a_forbidden_function_is_found_however_it_is_named(texts):
         ["def f(x):\n    sklearn = x + 1\n    return sklearn"],
         ["%matplotlib inline\n!pip install numpy\nimport os\ndef f(x):\n    return os.sep"],
         ["this is no python", "def f(x):\n    return x"],
+        ["%%time\nfrom numpy import *\ndef f(x):\n    return sort(x)\n%timeit -n 1 f([1])"],
+        ["from slnp_edu.steps import *\nfrom numpy import *\ndef f(x):\n    return sort(x)"],
+        ["def f(x):\n    def g(given):\n        return given\n    return [g(a) for a in x]"],
+        ["import pandas\nfrom tqdm.auto import tqdm\nfrom IPython.display import display\nf = min"],
+        ["import re, sys\nP = re.compile('x')\ndef f(x):\n    return sys.maxsize"],
+        ["import a_package_of_the_future", "def f(x):\n    return x"],
     ],
 )
 def test_allowed_code_breaks_no_rule(texts):
-    assert rules.broken_rule(RULE, code(*texts)) is None
+    assert rules.broken_rule(RULE, [GIVEN, *code(*texts)]) is None
 
 
 def test_the_sandbox_sees_nothing_of_the_grading():
@@ -515,6 +558,25 @@ def test_the_sandbox_sees_nothing_of_the_grading():
     assert int(shown[1].split()[0]) <= 3
     assert "SSH" not in shown[1]
     assert eval(shown[2]) in ([], ["/root"])
+
+
+def test_what_is_installed_comes_before_a_file_of_the_same_name():
+    sandbox = Sandbox(choose(), Limits())
+    shadow = "open('tqdm.py', 'w').write('shadow = 1')\nimport tqdm\nprint(hasattr(tqdm, 'shadow'))"
+    shown = sandbox.ask({"run": shadow}, 10)["outputs"][0]["text"]
+    sandbox.close()
+    assert shown == "False\n"
+
+
+def test_comparing_has_a_bound_too():
+    notebook, source = tiny.source(), tiny.source()
+    part(source, "test-double").source = "while True:\n    pass"
+    job = {"notebook": nbformat.writes(notebook), "source": nbformat.writes(source)}
+    job |= {"student": "ann", "limits": {"cell_seconds": 1}, "sandbox": choose(), "hidden": []}
+    names = [cell.metadata.nbgrader.grade_id for cell in notebook.cells]
+    outputs = dict(zip(names, judged(job)["outputs"], strict=True))
+    assert [output["ename"] for output in outputs["test-double"]] == ["TookTooLong"]
+    assert outputs["test-half"] == []
 
 
 def test_late_work_loses_points_by_the_day(tmp_path):
@@ -541,16 +603,19 @@ def test_rosters_list_missing_work_and_go_back_to_canvas_and_moodle(tmp_path):
     canvas.write_text(
         "Student,ID,SIS User ID,SIS Login ID,Section,a0-tiny (88)\n"
         "    Points Possible,,,,,10\n"
-        '"Zeller, Zoe",17,s1,zz,A,\n"Bee, Ann",18,s2,ab,A,\n',
+        '"Zeller, Zoe",17,s1,zz,A,\n"Bee, Ann",18,s2,ab,A,\n"=cmd|x, Eve",19,s3,eb,A,\n',
         "utf-8",
     )
     due = ["--due", f"{NAME}=2001-01-01T00:00", "--points-a-day", "0.0001"]
     done = grade(tmp_path, "--roster", canvas, "--no-rehearsal", *due)
     assert done.returncode == 0, done.stderr
-    assert "Nothing handed in (1):\n  Bee, Ann, a0-tiny" in done.stdout
+    assert "Nothing handed in (2):\n  Bee, Ann, a0-tiny\n  '=cmd|x, Eve" in done.stdout
+    texts = csv.reader((tmp_path / "out" / "points.csv").read_text("utf-8").splitlines())
+    assert not [text for row in texts for text in row if text.startswith(("=", "+", "@"))]
     assert "late" in rows(tmp_path)["zeller"]["status"]
     lines = (tmp_path / "out" / "canvas.csv").read_text("utf-8").splitlines()
     assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,a0-tiny (88)"
+    assert lines[1] == "    Points Possible,,,,,10"  # Canvas's own row stays as it is
     assert lines[2].startswith('"Zeller, Zoe",17,s1,zz,A,4.')  # 5 points and the penalty
     assert lines[3] == '"Bee, Ann",18,s2,ab,A,0'
     moodle = tmp_path / "moodle.csv"
@@ -608,13 +673,17 @@ PROMISES = {  # a sentence of the page, and the test that keeps it
     "a text with a script or a foreign picture is shown as it was typed": "a_harmful_text_is_shown",
     "What students write never runs at your side": "formgrader_runs_nothing_of_a_students",
     "`make slides`\n": "slides_for_every_chapter_of_the_plans",
+    "Computing time is bounded per cell": "the_page_names_the_limits_of_the_code",
+    "are data (`nbgrader_config.json`), not a program": "nothing_in_the_results_is_a_program",
+    "which understands nbgrader's folders": "names_of_moodle_and_canvas_are_understood",
+    "comparing has a bound of its own": "comparing_has_a_bound_too",
     "refuses if a student version no longer matches": "drift_is_refused_and_update_mends_it",
     "solutions score, stubs do not, wrong answers lose": "every_wrong_answer_loses_its_points",
 }
 STATUSES = ["not a notebook", "package not installed here", "ran out of memory", "called exit"]
 STATUSES += ["stopped for too much output", "could not be interrupted", "ended the kernel"]
 STATUSES += ["started too many processes", "text found elsewhere", "look at how it uses"]
-STATUSES += ["changed since it was graded by hand"]
+STATUSES += ["changed since it was graded by hand", "showed too much", "waited"]
 
 
 def test_every_promise_of_the_teaching_page_has_its_test():
@@ -627,6 +696,27 @@ def test_every_promise_of_the_teaching_page_has_its_test():
     for status in STATUSES:
         assert f"`{status}" in page
         assert status in tools
+
+
+def test_the_page_names_the_limits_of_the_code():
+    page = (tiny.ROOT / "book" / "teaching.md").read_text("utf-8")
+    limits = Limits()
+    for text in (
+        f"per cell ({limits.cell_seconds:g} s)",
+        f"per notebook ({limits.notebook_seconds:g} s)",
+        f"memory to {limits.memory_bytes / 1e9:g} GB",
+        f"processes to {limits.processes}",
+        f"a written file to {limits.file_bytes / 1e6:g} MB",
+        f"output to {limits.output_bytes / 1e6:g} MB per cell",
+        f"waiting to {limits.idle_seconds:g} s",
+        f"{collect.LARGEST_FILE / 1e6:g} MB or {collect.MOST_CELLS:,} cells",
+    ):
+        assert text in re.sub(r"\s+", " ", page), text
+
+
+def test_nothing_in_the_results_is_a_program(graded):
+    assert not [*(graded[0] / "out").rglob("*.py")]
+    assert (graded[0] / "out" / "nbgrader_config.json").exists()
 
 
 def test_hidden_tests_differ_from_student_to_student():

@@ -4,9 +4,11 @@
 """
 
 import contextlib
+import csv
 import hashlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -205,6 +207,30 @@ ENDING = {
         "",
     ),
     "closes-the-channel": ("import os\nos.closerange(3, 64)\n", ""),
+    "stops-itself": (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n",
+        "waited for more than 5 s",
+    ),
+    "only-stirs": (  # computes a little whenever it might be taken for asleep
+        "import time\n"
+        "while True:\n"
+        "    time.sleep(1)\n"
+        "    start = time.process_time()\n"
+        "    while time.process_time() < start + 0.02:\n"
+        "        pass\n",
+        "waited for more than 5 s",
+    ),
+    "many-values": (  # a reply that is short as text and large in memory
+        "import os\n"
+        "reply = b'{\"outputs\": [' + b'[],' * 6_000_000 + b'[]]}'\n"
+        "for fd in range(3, 64):\n"
+        "    try:\n"
+        "        while True:\n"
+        "            os.write(fd, reply)\n"
+        "    except OSError:\n"
+        "        pass\n",
+        "",
+    ),
 }
 HOSTILE_TEXT = """
 <img src=x onerror="fetch('/api/contents/planted.txt', {method: 'PUT', body: '{}'})">
@@ -212,6 +238,11 @@ HOSTILE_TEXT = """
 [click](javascript:window.ran=true) ![](http://127.0.0.1:PORT/seen.png)
 <iframe src="file:///etc/passwd"></iframe> <style>@import 'http://127.0.0.1:PORT/style.css';</style>
 """
+# The converter of formulas lets tags in a text pass; Markdown does not see them in a formula.
+HOSTILE_FORMULA = (
+    "$\\text{<meta/http-equiv=refresh/content=0;url=http://127.0.0.1:PORT/>}$ and "
+    "$\\text{<img/src=x/onerror=window.ran=true>}$"
+)
 HOSTILE_OUTPUT = f"""
 from IPython.display import HTML, SVG, Javascript, Markdown, display
 display(HTML({HOSTILE_TEXT!r}), Javascript("window.ran = true"), Markdown({HOSTILE_TEXT!r}))
@@ -272,9 +303,17 @@ def attacked(tmp_path_factory, listener):
     shown = solved(release, why=filled(HOSTILE_TEXT))
     part(shown, "half").source = filled(HOSTILE_OUTPUT)
     shown.cells.append(new_markdown_cell(filled(HOSTILE_TEXT)))
+    shown.cells.append(new_markdown_cell(filled(HOSTILE_FORMULA)))
+    shown.cells.append(new_markdown_cell("[" * 1_000_000))  # a parser's quadratic nightmare
     shown.cells.append(new_code_cell("# <img src=x onerror='window.ran = true'>"))
     part(shown, "why").metadata.nbgrader.comment = "<script>window.ran = true</script>"
     hand_in(folder, "page", shown)
+    talks = solved(release)
+    talks.cells += [new_code_cell("print('x' * 190_000)") for _ in range(30)]
+    hand_in(folder, "talks", talks)
+    many = solved(release)
+    many.cells += [new_code_cell("1") for _ in range(20_000)]
+    hand_in(folder, "many-cells", many)
     odd = "<img src=x onerror=alert(1)>\x1b[31m"
     hand_in(folder, odd, solved(release))
     roots = [tiny.ROOT / name for name in ("assignments", "tools", "slnp_edu", "tests")]
@@ -327,6 +366,11 @@ def test_honest_work_beside_the_attacks_keeps_its_points(attacked):
 
 def test_nothing_outside_was_read_or_changed(attacked, listener):
     assert attacked[2], "a file of the course, the tools, the module or a submission changed"
+    places = [attacked[0], *(tiny.ROOT / name for name in ("assignments", "tools", "slnp_edu"))]
+    planted = [path for place in places for path in place.rglob("planted*")]
+    assert not planted + [
+        p for p in (tiny.ROOT, Path("/usr"), Path("/etc")) if (p / "planted").exists()
+    ]
     for path in (attacked[0] / "out").rglob("*.html"):
         assert SECRET not in path.read_text("utf-8")
     with pytest.raises(TimeoutError):
@@ -343,6 +387,13 @@ def test_nothing_is_left_running(attacked):
 
 def test_the_run_takes_bounded_time(attacked):
     assert attacked[3] < 1500
+
+
+def test_a_notebook_of_very_many_cells_or_words_keeps_nobody_waiting(attacked):
+    found = rows(attacked[0])
+    assert "showed too much" in found["talks"]["status"]
+    assert tiny.points(found["talks"]) == (3, 2)  # its answers came before
+    assert "not a notebook" in found["many-cells"]["status"]
 
 
 def test_no_escape_sequence_reaches_the_terminal_or_a_table(attacked):
@@ -385,6 +436,7 @@ def test_a_feedback_page_asks_for_nothing_and_runs_nothing(attacked, browser, li
     assert asked == [("GET", path.as_uri())]
     assert page.evaluate("window.ran") is None
     assert "shown as it was typed" in page.inner_text("body")
+    assert "\\text{<meta/http-equiv=refresh" in page.inner_text("body")
     page.close()
 
 
@@ -488,4 +540,6 @@ def test_thirty_submissions_are_graded_in_five_minutes_of_two_cores(tmp_path):
     assert used < 600
     state = json.loads((tmp_path / "in-graded" / "status.json").read_text("utf-8"))
     assert len(state["entries"]) == 30
-    assert not [entry for entry in state["entries"] if "NOT GRADED" in entry["status"]]
+    with (tmp_path / "in-graded" / "points.csv").open(newline="", encoding="utf-8") as file:
+        totals = [row["total"] for row in csv.DictReader(file)]
+    assert [sum(map(int, re.findall(r"\d+", total))) for total in totals] == [20] * 30

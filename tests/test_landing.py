@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import numpy as np
 
 from slnp_edu.evidence import paper, records
@@ -35,8 +36,18 @@ def test_the_finding_is_what_the_records_say(tmp_path):
     *_, level, ahead, behind, undecided = said("both whitened, against LFDA")
     assert f"level with LFDA in {level} columns, ahead in {ahead}, behind in {behind}" in finding
     assert f"behind in {behind} and undecided in {undecided}." in finding
-    for picture in ("landing.png", "landing-narrow.png"):
+    for picture in ("toy.svg", "landing.png", "landing-narrow.png"):
         assert (tmp_path / picture).stat().st_size > 10_000
+
+
+def test_the_minutes_of_chapter_1_are_counted_from_its_words():
+    """75 words a minute leave time for formulas, code and figures; exercises are not counted."""
+    chapter = nbformat.read(ROOT / "book" / "01-toy.ipynb", as_version=4)
+    text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
+    words = re.findall(r"[A-Za-z']{2,}", text.split("\n## Exercises")[0])
+    minutes = re.search(r"chapter 1, (\d+) minutes", (ROOT / "book" / "index.md").read_text())[1]
+    assert abs(int(minutes) - len(words) / 75) < 5
+    assert f"| {minutes} min |" in (ROOT / "book" / "teaching.md").read_text().split("ch-toy")[1]
 
 
 def test_the_quoted_distance_to_the_printed_rates():

@@ -165,6 +165,12 @@ def test_the_figures_use_the_settings_of_the_tables():
     assert FIGURES[12]["best_K"] == MNIST["K"]
 
 
+@pytest.mark.parametrize("claim", paper.CLAIMS)
+def test_a_claim_is_quoted_word_for_word(source, claim):
+    _, words = paper.CLAIMS[claim]
+    assert words in " ".join(source.split())
+
+
 def test_every_figure_is_there():
     assert list(paper.FIGURES) == list(range(1, 13))
 

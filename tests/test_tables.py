@@ -7,16 +7,18 @@ from matplotlib.colors import to_rgba
 from scipy.stats import t
 
 from slnp_edu.book import (
+    Ruling,
     against_paper,
     beside_paper,
+    claims_table,
+    differences_table,
     forest,
-    rates_table,
+    specification_curves,
     verdict_grid,
-    verdict_table,
 )
 from slnp_edu.book.plots import WORD
-from slnp_edu.evidence import paper
-from slnp_edu.evidence.statistics import Finding, Verdict
+from slnp_edu.evidence import choices, paper
+from slnp_edu.evidence.statistics import Estimate, Finding, Verdict
 
 NB = "\N{NO-BREAK SPACE}"
 #: Standard deviation 1 over four splits, so that the half-widths are known by heart.
@@ -30,19 +32,6 @@ def cells(markdown):
     lines = [line.strip("| ").split(" | ") for line in markdown.data.splitlines()]
     assert set("".join(lines[1])) <= set("-: |")
     return [lines[0], *lines[2:]]
-
-
-def test_rates_table_has_the_mean_and_the_half_width_of_the_mean():
-    columns = {
-        5: {"LDA": {"whitened": 60 + FOUR, "orthonormal": 50 + 2 * FOUR}},
-        10: {"LDA": {"whitened": 70 + 3 * FOUR, "orthonormal": 55 + FOUR}},
-    }
-    header, row = cells(rates_table(columns, "whitened"))
-    assert header == ["whitened basis, N_i =", "5", "10"]
-    half = [f"{factor * MEAN_HALF:.1f}" for factor in (1, 3)]
-    assert half == ["1.6", "4.8"]
-    assert row == ["LDA", f"60.0{NB}±{NB}1.6", f"70.0{NB}±{NB}4.8"]
-    assert cells(rates_table(columns, "orthonormal"))[1][1] == f"50.0{NB}±{NB}3.2"
 
 
 @pytest.mark.parametrize(
@@ -99,16 +88,52 @@ VERDICTS = {
 }
 
 
-def test_verdict_table_has_points_half_width_and_word_of_one_scope():
-    header, *rows = cells(verdict_table(VERDICTS, "whitened", ("MFA", "LDA")))
-    assert header == ["SLNP - other, whitened, such images, N_i =", "5", "10"]
-    assert rows == [
+def test_differences_table_has_points_half_width_and_the_word_if_there_is_one():
+    rows = {
+        "MFA": {"faces": finding("level", 0.0, 0.6), "such sets": finding("behind", -0.2, 0.15)},
+        "LDA": {"faces": finding("ahead", 3.5, 1.25), "such sets": finding("undecided", 2.5, 3)},
+        "K": {"faces": Estimate(-1.0, 0.5, 3), "such sets": Estimate(0.25, 0.1, 3)},
+    }
+    header, *lines = cells(differences_table("SLNP - other", rows))
+    assert header == ["SLNP - other", "faces", "such sets"]
+    assert lines == [
         ["MFA", f"+0.00 ±{NB}0.60 level", f"-0.20 ±{NB}0.15 *behind*"],
         ["LDA", f"+3.50 ±{NB}1.25 **ahead**", f"+2.50 ±{NB}3.00 undecided"],
+        ["K", f"-1.00 ±{NB}{0.5 * t.ppf(0.975, 3):.2f}", f"+0.25 ±{NB}0.32"],
     ]
-    header, row = cells(verdict_table(VERDICTS, "whitened", ("LDA",), scope="these"))
-    assert "these images" in header[0]
-    assert row == ["LDA", f"-3.00 ±{NB}0.40 *behind*", f"+2.00 ±{NB}0.50 **ahead**"]
+
+
+def test_claims_table_has_every_claim_word_for_word_with_its_own_ruling():
+    parts = [(True,), (True, False), (False, False), ()]
+    said = ["holds", "holds in part", "does not hold", "cannot be decided"]
+    rulings = {
+        claim: Ruling(parts[i % 4], f"reason {i}", f"cell {i}")
+        for i, claim in enumerate(paper.CLAIMS)
+    }
+    header, *rows = cells(claims_table(dict(reversed(rulings.items()))))
+    assert header == ["the paper says", "verdict", "because", "decided in"]
+    assert len(rows) == len(paper.CLAIMS)
+    for i, (row, (where, words)) in enumerate(zip(rows, paper.CLAIMS.values(), strict=True)):
+        assert row == [f"“{words}” ({where})", f"**{said[i % 4]}**", f"reason {i}", f"cell {i}"]
+
+
+def test_the_specification_curves_are_sorted_with_the_figure_of_the_paper_across():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=choices.shape(choices.CHOICES))
+    values[choices.where(basis="whitened")] -= 100  # all of them in the first half
+    figure = specification_curves({"one": (values, 2.5), "two": (-values, 7.0)}, strips=True)
+    one, two, strips, _ = figure.axes
+    assert np.array_equal(one.lines[0].get_ydata(), np.sort(values.ravel()))
+    assert np.array_equal(two.lines[0].get_ydata(), np.sort(-values.ravel()))
+    assert [ax.lines[1].get_ydata()[0] for ax in (one, two)] == [2.5, 7.0]
+    labels = [label.get_text() for label in strips.get_yticklabels()]
+    assert len(labels) == sum(choices.shape(choices.CHOICES))
+    shares = dict(zip(labels, strips.images[0].get_array(), strict=True))
+    assert np.array_equal(shares["basis: whitened"], [1] * 36 + [0] * 36)
+    assert np.array_equal(shares["basis: orthonormal"], [0] * 36 + [1] * 36)
+    assert np.isclose(shares["gamma: can"].mean(), 1 / 3)
+    assert len(specification_curves({"one": (values, 2.5)}).axes) == 1
+    plt.close("all")
 
 
 def test_the_forest_shows_both_intervals_the_margin_and_the_words():

@@ -84,9 +84,10 @@ def twin_choice(name, X, y, K, seed):
         )[:K]
     if name == "whole class":
         return by_distance
-    if name == "fixed":
+    if name in ("fixed", "fixed, whitened"):
+        Z = X if name == "fixed" else X @ np.linalg.inv(np.linalg.cholesky(np.cov(X.T))).T
         return lambda Y, j, others: by_distance(
-            Y, j, [k for _, k in twins.nearest(X, j, others, K)]
+            Y, j, [k for _, k in twins.nearest(Z, j, others, K)]
         )
     draw = ablation.drawn(X, y, K, seed)  # checked by itself below
     return lambda Y, j, others: by_distance(Y, j, [k for k in draw[j] if k != j])

@@ -1,8 +1,9 @@
-"""Draw the main finding, book/figures/landing*.png, from the records in book/results.
+"""Draw the pictures of the landing page: book/figures/toy.svg and landing*.png.
 
-SLNP's lead in each of the 17 columns of Tables II, IV and VI: as printed, and measured over the
-same splits with both methods in the same basis. Prints the sentences that the landing page quotes.
-Two pictures: the panels side by side, and for a phone one above the other.
+The toy is the paper's Fig. 1. The finding comes from the records in book/results: SLNP's lead in
+each of the 17 columns of Tables II, IV and VI, as printed, and measured over the same splits with
+both methods in the same basis. Prints the sentences that the landing page quotes.
+It is drawn twice: the panels side by side, and for a phone one above the other.
 Usage: python tools/landing.py [folder]
 """
 
@@ -13,7 +14,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from slnp_edu.book import COLOURS, light_png, use_style
+from slnp_edu.book import CLASS_COLOURS, CLASS_MARKERS, COLOURS, light_png, use_style
+from slnp_edu.data import make_toy
 from slnp_edu.evidence import paper, records
 from slnp_edu.evidence.statistics import COMMON_BASES, MARGIN, verdicts
 
@@ -70,11 +72,11 @@ def draw(found, rows, columns, size):
                 lw=1.2,
                 label=f"measured, both {basis}",
             )
-        ax.set_xticks(x, labels, fontsize=8)
+        ax.set_xticks(x, labels, fontsize=9)
         ax.set(title=f"SLNP minus {rival}", ylim=(-5.5, 10))
         edge = 0
         for dataset, sizes in paper.DIMENSIONS.items():
-            ax.text(edge + (len(sizes) - 1) / 2, -5.2, NAMES[dataset], ha="center", fontsize=8)
+            ax.text(edge + (len(sizes) - 1) / 2, -5.2, NAMES[dataset], ha="center", fontsize=9)
             edge += len(sizes)
             if edge < len(labels):
                 ax.axvline(edge - 0.5, color="0.8", lw=1)
@@ -102,11 +104,34 @@ def sentences(found):
             )
 
 
+def draw_toy():
+    """Three fish: in the plane b is nearest to a, on the length axis c is."""
+    use_style()
+    plt.rcParams["svg.hashsalt"] = "toy"  # the same names in the file at every run
+    figure, ax = plt.subplots(figsize=(4.0, 2.3), layout="constrained")
+    toy = make_toy("points")
+    a, *others = toy.data
+    for p, name, label in zip(toy.data, "abc", toy.target, strict=True):
+        style = {"color": CLASS_COLOURS[label], "marker": CLASS_MARKERS[label], "ms": 9}
+        ax.plot([0, p[0]], [p[1], p[1]], ":", color="grey")
+        ax.plot(*p, **style)
+        ax.plot(0, p[1], **style, clip_on=False)
+        ax.annotate(name, p, (8, 5), textcoords="offset points", fontsize=13)
+    for p in others:
+        ax.annotate("", p, a, arrowprops={"arrowstyle": "->", "shrinkA": 8, "shrinkB": 8})
+        ax.text(*(a + p) / 2 + [0.18, -0.32], f"{np.linalg.norm(p - a):.2f}")
+    ax.set(xlim=(0, 6), ylim=(0.4, 3.5), xlabel="lightness", ylabel="length", yticks=[])
+    ax.set_xticks([])
+    ax.yaxis.labelpad = 10
+    return figure
+
+
 def main(folder=FIGURES):
     found = judged()
-    wide, narrow = draw(found, 1, 2, (8.2, 3.2)), draw(found, 2, 1, (4.2, 6))
-    (folder / "landing.png").write_bytes(light_png(wide, dpi=110))
-    (folder / "landing-narrow.png").write_bytes(light_png(narrow, dpi=160))
+    wide, narrow = draw(found, 1, 2, (8.2, 3.2)), draw(found, 2, 1, (4.0, 6))
+    (folder / "landing.png").write_bytes(light_png(wide, dpi=220))
+    (folder / "landing-narrow.png").write_bytes(light_png(narrow, dpi=220))
+    draw_toy().savefig(folder / "toy.svg", metadata={"Date": None})
     print(*sentences(found), sep="\n")
 
 

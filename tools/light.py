@@ -1,8 +1,11 @@
-"""Sphinx extension: the built book is light, asks no other host for anything, and prints well.
+"""Sphinx extension: the built book is light, asks no other host for anything, and is valid HTML.
 
 It runs after everything else has been written. What it takes away: the 20 MB of MathJax that no
-page asks for, the source maps, the 1.5 MB icon script (the same icons come as a 160 kB font with
-the style sheet), and the code that would run cells on a server which this book does not have.
+page asks for, and MathJax itself where there is no formula; the search index where nobody
+searches; the source maps; the 1.5 MB icon script (the same icons come as a 160 kB font with the
+style sheet); the code that would run cells on a server which this book does not have; and a
+second title and contents, for paper only. What it mends: faults in the HTML of the theme and of
+the extensions. What is left of them, test_browser.py lists.
 """
 
 import re
@@ -26,16 +29,26 @@ UNUSED_TAGS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# Scripts wait until the text has been read; inline ones need the options at once.
-NOT_DEFERRED = re.compile(r"<script (?![^>]*defer)(?=[^>]*src=)(?![^>]*documentation_options)")
+SEARCH_TAGS = re.compile(
+    r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"[^>]*></script>\s*'
+)
+MATHJAX_TAGS = re.compile(
+    r'<script>window\.MathJax = .*?</script>\s*|<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*',
+    re.DOTALL,
+)
+PAPER_ONLY = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
 
 # MathJax begins once the text has been painted; a page in the background is not painted, so not
-# later than after 0.2 s. A notebook is to be saved, not shown as text. What a screen reader
-# says must contain what is seen; a list holds nothing but its items.
-MENDED = {
-    'window.MathJax = {"options"': """window.MathJax = {"startup": {pageReady: () =>
+# later than after 0.2 s. A formula is no stop for the tab key: its MathML is read with the text.
+MATHJAX_OPTIONS = """window.MathJax = {"startup": {pageReady: () =>
       new Promise(go => { requestAnimationFrame(() => setTimeout(go)); setTimeout(go, 200); })
-        .then(() => MathJax.startup.defaultPageReady())}, "options\"""",
+        .then(() => MathJax.startup.defaultPageReady())},
+      "options": {"menuOptions": {"settings": {"inTabOrder": false}}, """
+
+# Word for word. A notebook is to be saved, not shown as text. What a screen reader says must
+# contain what is seen; a list holds nothing but its items; the logo stands in a landmark.
+MENDED = {
+    'window.MathJax = {"options": {': MATHJAX_OPTIONS,
     'target="_blank"\n   class="btn btn-sm btn-download-source': (
         'target="_blank" download\n   class="btn btn-sm btn-download-source'
     ),
@@ -43,6 +56,25 @@ MENDED = {
     'title="Search" aria-label="Search" data-bs': 'title="Search" data-bs',
     '<div role="list" class="citation-list">': '<div class="citation-list">',
     ' role="doc-biblioentry"': "",
+    '<div id="pst-primary-sidebar"': (
+        '<div id="pst-primary-sidebar" role="navigation" aria-label="Book"'
+    ),
+    ' class="bd-main" role="main"': ' class="bd-main"',
+    '<meta name="viewport" content="width=device-width, initial-scale=1" />': "",
+    '<meta name="viewport" content="width=device-width, initial-scale=1"/>': "",
+}
+# By pattern. Scripts wait until the text has been read, but inline ones need the options at once.
+PATTERNS = {
+    r"<script (?![^>]*defer)(?=[^>]*src=)(?![^>]*documentation_options)": (
+        '<script defer="defer" '
+    ),
+    r'<section id="((?:exercise|solution|proof)-content)">': r'<section class="\1">',
+    r'<p class="(collapsed|expanded) admonition-title">(.*?)</p>': (
+        r'<span class="\1 admonition-title">\2</span>'
+    ),
+    r'<p>(<ul class="simple">(?:(?!</ul>).)*</ul>\s*)</p>': r"\1",
+    r"<button (?![^>]*\btype=)": '<button type="button" ',
+    r'(<button (?![^>]*aria-label)[^>]*\bbtn-sm\b[^>]*title="([^"]*)")': r'\1 aria-label="\2"',
 }
 
 
@@ -76,10 +108,15 @@ def lighten(app, exception):
     _trim_static(out / "_static")
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        text = UNUSED_TAGS.sub("", text)
-        text = NOT_DEFERRED.sub('<script defer="defer" ', text)
+        text = PAPER_ONLY.sub("", UNUSED_TAGS.sub("", text))
+        if page.name != "search.html":
+            text = SEARCH_TAGS.sub("", text)
+        if 'class="math' not in text:
+            text = MATHJAX_TAGS.sub("", text)
         for old, new in MENDED.items():
             text = text.replace(old, new)
+        for pattern, new in PATTERNS.items():
+            text = re.sub(pattern, new, text, flags=re.DOTALL)
         page.write_text(text, encoding="utf-8")
 
 

@@ -14,9 +14,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = (("3.11", "lowest-direct"), ("3.13", "highest"), ("3.14", "highest"))
-SHOWN = ("numpy", "scipy", "scikit-learn", "matplotlib", "pillow")
+SHOWN = ("numpy", "scipy", "scikit-learn", "matplotlib", "pillow", "statsmodels", "dask")
 # These test the book, the course and the pinned environment, not the module.
-LEFT_OUT = ("assignments", "book", "browser", "grading", "landing", "packaging", "portable")
+LEFT_OUT = (
+    "assignments",
+    "book",
+    "browser",
+    "grading",
+    "hostile",
+    "landing",
+    "packaging",
+    "portable",
+)
 ROW = "{:8} {:14} {:>6} {:>7} {:>8} {:>7}   {}"
 
 
@@ -52,7 +61,7 @@ def main():
             continue
         python = folder / "bin" / "python"
         options = ["--python", str(python), "--resolution", resolution]
-        installed = uv("pip", "install", *options, "--editable", ".[test]")
+        installed = uv("pip", "install", *options, "--editable", ".[test,cluster]")
         if installed.returncode:
             sys.exit(installed.stderr)
         *counts, code = run_tests(python, folder)

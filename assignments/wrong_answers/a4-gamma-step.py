@@ -114,6 +114,16 @@ def above_upper(K):
         "message": "it is not exceeded",
     },
     {
+        "why": "numbers so large that (52) overflows",
+        "grade_id": "above",
+        "source": """
+def above_upper(K):
+    return 1e160 * 3.0 ** np.arange(K + 1)
+""",
+        "loses": ["test-above"],
+        "message": "too large to be squared",
+    },
+    {
         "why": "a constant row for the visible K",
         "grade_id": "above",
         "source": """

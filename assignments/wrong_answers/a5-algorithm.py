@@ -197,6 +197,16 @@ def rising_case():
         "message": "1.001 or more is needed",
     },
     {
+        "why": "so many samples that checking them takes hours",
+        "grade_id": "rising",
+        "source": """
+def rising_case():
+    return np.zeros((50_000, 1)), np.zeros(50_000), 1, 9
+""",
+        "loses": ["test-rising"],
+        "message": "20 to 1,000 are asked for",
+    },
+    {
         "why": "the trace without its factor 2",
         "grade_id": "changes",
         "source": """

@@ -7,7 +7,7 @@ from slnp_edu.book.display import (
     COLOURS,
     METHOD_COLOURS,
     light_png,
-    scrubber,
+    live,
     show_source,
     use_style,
 )
@@ -17,26 +17,29 @@ from slnp_edu.book.plots import (
     draw_real_figures,
     forest,
     image_grid,
+    specification_curves,
     verdict_grid,
 )
-from slnp_edu.book.tables import against_paper, rates_table, verdict_table
+from slnp_edu.book.tables import Ruling, against_paper, claims_table, differences_table
 
 __all__ = [
     "CLASS_COLOURS",
     "CLASS_MARKERS",
     "COLOURS",
     "METHOD_COLOURS",
+    "Ruling",
     "against_paper",
     "beside_paper",
+    "claims_table",
     "contact_sheet",
+    "differences_table",
     "draw_real_figures",
     "forest",
     "image_grid",
     "light_png",
-    "rates_table",
-    "scrubber",
+    "live",
     "show_source",
+    "specification_curves",
     "use_style",
     "verdict_grid",
-    "verdict_table",
 ]

@@ -1,16 +1,16 @@
-"""How the chapters show things: source code, one look for all figures, pictures with a slider."""
+"""How the chapters show things: source code, one look for all figures, live ones."""
 
 import ast
-import base64
 import html
 import inspect
 import io
 import json
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from IPython.display import HTML, Markdown
 from matplotlib.rcsetup import cycler
 from PIL import Image
@@ -77,97 +77,34 @@ def _code(function: Callable[..., Any]) -> str:
     return "".join(lines).rstrip() + "\n"
 
 
-# The controls appear only where scripts run, and not on paper; the still picture is always there.
-SCRUBBER = """<figure class="scrubber" id="{name}" style="margin: 0">
-<style>@media print {{ .scrubber-controls {{ display: none !important; }} }}</style>
-<img src="{still}" alt="{alt}" style="max-width: 100%">
-<div class="scrubber-controls" role="group" aria-label="{label}" hidden>
-<button type="button" style="min-width: 4.5em; min-height: 2em">Play</button>
-<input type="range" min="0" max="{last}" value="{start}" aria-label="{label}" autocomplete="off"
- style="flex: 1 1 10em; min-height: 2em">
-<output style="flex: 0 1 auto; min-width: 9em">{caption}</output>
-</div>
-<script>
-(function () {{
-  const root = document.getElementById("{name}"), frames = {frames}, captions = {captions};
-  const img = root.querySelector("img"), slider = root.querySelector("input");
-  const output = root.querySelector("output"), button = root.querySelector("button");
-  const controls = root.querySelector(".scrubber-controls");
-  let timer = null;
-  function show() {{
-    img.src = frames[slider.value];
-    output.textContent = captions[slider.value];
-    slider.setAttribute("aria-valuetext", captions[slider.value]);
-  }}
-  function stop() {{
-    clearInterval(timer); timer = null; button.textContent = "Play"; output.ariaLive = "polite";
-  }}
-  slider.addEventListener("input", function () {{ stop(); show(); }});
-  button.addEventListener("click", function () {{
-    if (timer) return stop();
-    button.textContent = "Pause";
-    output.ariaLive = "off";  // a screen reader need not read out every picture while it plays
-    timer = setInterval(function () {{
-      slider.value = (Number(slider.value) + 1) % frames.length; show();
-    }}, {interval});
-  }});
-  controls.hidden = false;
-  controls.style.cssText =
-    "display: flex; flex-wrap: wrap; gap: 0.3em 0.7em; align-items: center; max-width: 36em";
-  show();
-}})();
-</script>
-</figure>"""
+def live(figure: str, **given: Any) -> HTML:
+    """Ask for a live figure: the place where a script of the book draws it, and its data.
 
-
-def scrubber(
-    draw: Callable[[Any], Any],
-    values: Sequence[Any],
-    *,
-    name: str,
-    label: str,
-    alt: str,
-    caption: Callable[[Any], str] = str,
-    start: int = 0,
-    interval: int = 400,
-) -> HTML:
-    """One picture per value with a slider under it; needs no server and no network.
+    The cell that calls this draws a still picture first. It is what is seen in a notebook, on paper
+    and wherever scripts are off; in the book the script hides it when the live figure stands.
 
     Parameters
     ----------
-    draw : callable
-        ``draw(value)`` draws the picture and returns its Figure.
-    values : sequence
-    name : str
-        The HTML id, unique in the book.
-    label : str
-        What the slider changes.
-    alt : str
-        What there is to see, for those who do not see it.
-    caption : callable
-        The text beside the slider for a value.
-    start : int
-        Number of the picture shown first, and alone where scripts are off.
-    interval : int
-        Milliseconds a picture stays when playing.
+    figure : str
+        Which one: ``book/_static/live-<figure>.js`` draws it.
+    given
+        Its data: numbers, lists and arrays, written with six decimals.
+
+    Examples
+    --------
+    >>> print(live("toy", degrees=np.float64(90)).data)
+    <div class="live" data-figure="toy" data-given="{&quot;degrees&quot;: 90.0}"></div>
     """
-    pictures = [light_png(draw(value), bbox_inches=None) for value in values]
-    frames = ["data:image/png;base64," + base64.b64encode(png).decode() for png in pictures]
-    captions = [caption(value) for value in values]
-    return HTML(
-        SCRUBBER.format(
-            name=name,
-            still=frames[start],
-            alt=html.escape(alt, quote=True),
-            label=html.escape(label, quote=True),
-            caption=html.escape(captions[start]),
-            last=len(frames) - 1,
-            start=start,
-            frames=json.dumps(frames),
-            captions=json.dumps(captions),
-            interval=interval,
-        )
-    )
+    data = html.escape(json.dumps({name: _plain(value) for name, value in given.items()}))
+    return HTML(f'<div class="live" data-figure="{figure}" data-given="{data}"></div>')
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can hold it; rounded, so that every processor writes the same."""
+    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    return round(value, 6) + 0.0 if isinstance(value, float) else value
 
 
 def light_png(figure: Any, **options: Any) -> bytes:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slnp_edu.book.display import COLOURS, light_png, use_style
 from slnp_edu.data import load_coil100
-from slnp_edu.evidence import paper
+from slnp_edu.evidence import choices, paper
 from slnp_edu.evidence.statistics import COMMON_BASES, MARGIN, Finding, Verdict, summarise
 
 #: How the four words look: apart in grey print, too.
@@ -265,6 +265,63 @@ def verdict_grid(
     figure.tight_layout(rect=(0, 0.09, 1, 1))
     figure.legend(handles, labels, loc="lower center", ncols=4)
     return figure
+
+
+def specification_curves(
+    panels: Mapping[str, tuple[NDArray[Any], float]], *, strips: bool = False
+) -> Figure:
+    """Specification curves: all specifications from the least value to the greatest.
+
+    Parameters
+    ----------
+    panels : mapping
+        From a title to values with the axes of `slnp_edu.evidence.choices.CHOICES`, and the figure
+        that the paper prints, drawn as a line across.
+    strips : bool
+        Below each curve a strip for every way to make a choice, dark where in the curve it is
+        frequent.
+
+    Returns
+    -------
+    matplotlib Figure
+        The first panels are the curves, left to right.
+    """
+    ratios = [1, 1.3] if strips else [1]
+    figure, axes = plt.subplots(
+        len(ratios),
+        len(panels),
+        squeeze=False,
+        sharex=True,
+        figsize=(8, 6.6 if strips else 3),
+        gridspec_kw={"height_ratios": ratios, "hspace": 0.08},
+    )
+    for ax, (title, (values, printed)) in zip(axes[0], panels.items(), strict=True):
+        ax.plot(np.sort(values, axis=None), color=COLOURS["blue"], lw=2)
+        ax.axhline(printed, color="black", ls="--", lw=1.2)
+        ax.text(0, printed, "the paper", va="bottom", fontsize="small")
+        ax.set(title=title, xticks=[])
+        ax.margins(y=0.1)
+    for i, (ax, (values, _)) in enumerate(zip(axes[-1], panels.values(), strict=True)):
+        if strips:
+            _strips(ax, np.argsort(values, axis=None, kind="stable"), labelled=i == 0)
+        ax.set_xlabel(f"{values.size:,} specifications")
+    return figure
+
+
+def _strips(ax: Any, order: NDArray[np.intp], labelled: bool, bins: int = 72) -> None:
+    """Draw a row for every way of every choice: how frequent it is along the order."""
+    made = np.unravel_index(order, choices.shape(choices.CHOICES))
+    rows, labels = [], []
+    for axis, (choice, ways) in enumerate(choices.CHOICES.items()):
+        for i, way in enumerate(ways):
+            rows.append((made[axis] == i).reshape(bins, -1).mean(axis=1))
+            labels.append(f"{choice}: {way}")
+    extent = (0, len(order), len(rows) - 0.5, -0.5)
+    ax.imshow(rows, cmap="Blues", vmin=0, vmax=1, aspect="auto", extent=extent)
+    first = np.cumsum([len(ways) for ways in choices.CHOICES.values()])[:-1]
+    ax.hlines(first - 0.5, 0, len(order), color="0.5", lw=0.8)
+    ax.set_yticks(range(len(rows)), labels if labelled else [], fontsize=8)
+    ax.tick_params(length=0)
 
 
 def draw_real_figures(dataset: str, data: Any, record: dict[str, Any], folder: Path) -> list[Path]:

@@ -1,30 +1,16 @@
-"""Tables II, IV and VI once more: our rates with their uncertainty, the paper's, and the words."""
+"""Tables of the book: our rates beside the paper's, differences with their words, the claims."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from IPython.display import Markdown
 
 from slnp_edu.evidence import paper
-from slnp_edu.evidence.statistics import (
-    COMMON_BASES,
-    Verdict,
-    explained,
-    summarise,
-)
+from slnp_edu.evidence.statistics import COMMON_BASES, Estimate, Finding, explained, summarise
 
 NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
 #: N_i -> method -> basis -> rates in per cent, one per split
 Columns = Mapping[int, Mapping[str, Mapping[str, Sequence[float]]]]
-
-
-def rates_table(columns: Columns, basis: str) -> Markdown:
-    """Every method's mean rate and the 95 % interval of that mean, per N_i."""
-    rows = []
-    for method in next(iter(columns.values())):
-        if basis in next(iter(columns.values()))[method]:
-            found = [summarise(columns[N_i][method][basis]) for N_i in columns]
-            rows.append([method, *(f"{s.mean:.1f}{NB}±{NB}{s.interval:.1f}" for s in found)])
-    return _markdown([f"{basis} basis, N_i =", *map(str, columns)], rows)
 
 
 def against_paper(columns: Columns, dataset: str) -> Markdown:
@@ -49,39 +35,72 @@ def _ours(printed: float, rates: Sequence[float]) -> str:
     return f"{mark}{found.mean:.1f}{NB}±{NB}{found.interval:.1f}{mark}"
 
 
-def verdict_table(
-    verdicts: Mapping[tuple[int, str, str], Verdict],
-    basis: str,
-    others: Sequence[str],
-    scope: str = "such",
+def differences_table(
+    corner: str, rows: Mapping[str, Mapping[str, Finding | Estimate]]
 ) -> Markdown:
-    """SLNP minus each other method, in points with 95 % intervals, and the word for it.
+    """Differences in points with their 95 % intervals and, where there is one, the word for each.
 
     Parameters
     ----------
-    verdicts : mapping
-        What `slnp_edu.evidence.statistics.verdicts` returns.
-    basis : str
-    others : names of methods
-        One row each.
-    scope : {"these", "such"}
-        For these images or for such images.
+    corner : str
+        What the rows are.
+    rows : mapping
+        From the label of a row to its cells, from the label of a column to what stands there.
     """
-    sizes = sorted({N_i for N_i, _, _ in verdicts})
-    rows = []
-    for other in others:
-        found = [getattr(verdicts[N_i, other, basis], scope) for N_i in sizes]
-        cells = [f"{f.points:+.2f} ±{NB}{f.interval:.2f} {_marked(f.word)}" for f in found]
-        rows.append([other, *cells])
-    return _markdown([f"SLNP - other, {basis}, {scope} images, N_i =", *map(str, sizes)], rows)
+    columns = list(next(iter(rows.values())))
+    lines = [[label, *(_difference(cells[c]) for c in columns)] for label, cells in rows.items()]
+    return _markdown([corner, *columns], lines)
 
 
-def _marked(word: str) -> str:
+def _difference(found: Finding | Estimate) -> str:
     """Bold if ahead, italic if behind."""
+    word = getattr(found, "word", "")
     mark = {"ahead": "**", "behind": "*"}.get(word, "")
-    return mark + word + mark
+    return f"{found.points:+.2f} ±{NB}{found.interval:.2f} {mark}{word}{mark}".rstrip()
 
 
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+class Ruling(NamedTuple):
+    """What came of a claim of the paper.
+
+    Parameters
+    ----------
+    parts : tuple of bool
+        What the claim says, part by part, each found to hold or not; none if nobody can tell.
+    reason : str
+        One sentence, with its figure.
+    decided : str
+        A link to the cell that decides it.
+    """
+
+    parts: tuple[bool, ...]
+    reason: str
+    decided: str
+
+    @property
+    def word(self) -> str:
+        """Say whether the claim holds.
+
+        Examples
+        --------
+        >>> [Ruling(p, "", "").word for p in ((True, True), (True, False), (False,), ())]
+        ['holds', 'holds in part', 'does not hold', 'cannot be decided']
+        """
+        if not self.parts:
+            return "cannot be decided"
+        if all(self.parts):
+            return "holds"
+        return "holds in part" if any(self.parts) else "does not hold"
+
+
+def claims_table(rulings: Mapping[str, Ruling]) -> Markdown:
+    """Every claim of `slnp_edu.evidence.paper.CLAIMS` in the paper's words, and what came of it."""
+    rows = []
+    for name, (where, words) in paper.CLAIMS.items():
+        found = rulings[name]
+        rows.append([f"“{words}” ({where})", f"**{found.word}**", found.reason, found.decided])
+    return _markdown(["the paper says", "verdict", "because", "decided in"], rows, "---")
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], rest: str = "---:") -> Markdown:
+    lines = [header, ["---"] + [rest] * (len(header) - 1), *rows]
     return Markdown("\n".join("| " + " | ".join(line) + " |" for line in lines))

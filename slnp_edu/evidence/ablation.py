@@ -1,11 +1,16 @@
-"""Variants of Algorithm 1, to see which of its parts does what.
+"""Variants of Algorithm 1, to see which of its parts does what, and the study that compares them.
 
 A variant changes one thing: which neighbours a sample has (`NEIGHBOURS`) or from which similarities
 the rounds start (`STARTS`); the number of rounds is how many one takes. All else is the paper's.
 Distances are those in the projected space, gamma is (52), S is (38).
+
+The study has a unit for each column of the paper's tables. Its splits are those of the tables. It
+keeps no single images; what they say about such images is in the standard errors.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +18,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from slnp_edu.evidence import paper
+from slnp_edu.evidence.experiments import COMMON, EXACT, IMAGES, RecordError, Tolerance, Unit
+from slnp_edu.evidence.protocol import Split
+from slnp_edu.evidence.statistics import Difference, Estimate, difference, over_splits, tally
 from slnp_edu.slnp import Round, rounds
 from slnp_edu.steps import (
     Array,
@@ -21,6 +30,7 @@ from slnp_edu.steps import (
     neighbours,
     s_step,
     similarity_matrix,
+    whitening,
 )
 
 Indices = NDArray[np.intp]
@@ -64,6 +74,12 @@ def variant(
     """
     choose, S = NEIGHBOURS[chosen](X, y, K, seed), STARTS[start](X, y, K)
     return rounds(X, y, d, K, start=S, choose=choose)
+
+
+def whitened(X: Array) -> Array:
+    """Give the samples the scatter ``St = I``."""
+    X = X - X.mean(axis=0)
+    return X @ whitening(X.T @ X)
 
 
 def always(indices: Indices) -> Choice:
@@ -116,6 +132,7 @@ def nearest_graph(X: Array, y: NDArray[Any], K: int) -> csr_array:
 NEIGHBOURS: dict[str, Callable[[Array, NDArray[Any], int, int], Choice]] = {
     "learned": lambda X, y, K, seed: neighbours,  # anew in the projected space: the paper's
     "fixed": lambda X, y, K, seed: always(neighbours(X, y, K)[0]),  # nearest as the data came
+    "fixed, whitened": lambda X, y, K, seed: always(neighbours(whitened(X), y, K)[0]),
     "random": lambda X, y, K, seed: always(drawn(X, y, K, seed)),
     "farthest": lambda X, y, K, seed: farthest,
     "whole class": lambda X, y, K, seed: whole_class,
@@ -126,3 +143,213 @@ STARTS: dict[str, Callable[[Array, NDArray[Any], int], csr_array | None]] = {
     "uniform": lambda X, y, K: None,
     "nearest": nearest_graph,
 }
+
+ROUNDS = 10
+#: What the study compares with the paper's method, "uniform, 10". A start comes with its rounds;
+#: where others than the learned neighbours are named, it is ten rounds from the uniform start.
+VARIANTS = (
+    "uniform, 1",
+    "uniform, 2",
+    "uniform, 3",
+    "nearest, 1",
+    "nearest, 10",
+    *(name for name in NEIGHBOURS if name != "learned"),
+)
+#: What is a sample of its kind: all images of a subject or an object, or each image of a digit.
+CLUSTER = {"yale_b": "class", "coil100": "class", "mnist": "image"}
+#: In points or as a share: what two flipped images in each split may do to it.
+SLIGHT = Tolerance(absolute=0.02, relative=0)
+
+
+def units(dataset: str, splits: int) -> list[Unit]:
+    """Return the units of the study: one for each column."""
+    if splits < 2:
+        raise RecordError("The ablation needs two splits at least: one has no standard error.")
+    of_all_splits = Tolerance(splits * IMAGES.absolute, relative=0)
+    tolerance = {"tested": EXACT, "rounds": of_all_splits, "lead": IMAGES, "error": SLIGHT}
+    tolerance |= {"nearness": SLIGHT, "overlap": SLIGHT}
+    common = {"K": paper.DATASETS[dataset]["K"], "cluster": CLUSTER[dataset], "splits": splits}
+    found = []
+    for N_i, dimensions in paper.DIMENSIONS[dataset].items():
+        run = partial(column, **common, N_i=N_i, D_PCA=dimensions["D_PCA"], d=dimensions["d"])
+        found.append(Unit(f"ablation/{N_i:02}", "ablation", tolerance, run))
+    return found
+
+
+def settings(dataset: str) -> dict[str, Any]:
+    """Return what the records of the study must have been made with."""
+    return {
+        "dimensions": paper.DIMENSIONS[dataset],
+        "K": paper.DATASETS[dataset]["K"],
+        "rounds": ROUNDS,
+        "starts": list(STARTS),
+        "variants": VARIANTS,
+        "bases": COMMON,
+        "cluster": CLUSTER[dataset],
+    }
+
+
+def column(
+    X: Array,
+    y: NDArray[Any],
+    *,
+    N_i: int,
+    D_PCA: int,
+    d: int,
+    K: int,
+    splits: int,
+    cluster: str,
+) -> dict[str, Any]:
+    """Run all variants on all splits of one column.
+
+    Returns
+    -------
+    dict
+        ``tested``: test images of a split. ``rounds``: start -> basis -> right images of all splits
+        together, after each round. ``lead``: variant -> basis -> by how many right images the
+        paper's method leads, in each split. ``error``: variant -> standard error of that lead for
+        such images, in points, in each of the common bases. ``nearness``: mean squared distance to
+        the K learned neighbours, divided by that to all others of the class. ``overlap``: share of
+        the learned neighbours that are among the K nearest before any projection.
+    """
+    right: dict[str, list[list[NDArray[np.bool_]]]] = {}
+    clusters, near, kept = [], [], []
+    for seed in range(splits):
+        split = Split(X, y, N_i=N_i, D_PCA=D_PCA, seed=seed)
+        clusters.append(split.y_test if cluster == "class" else split.test)
+        for name, W in variants(split.A, split.y_train, d, K, seed):
+            right.setdefault(name, []).append([split.right(W, basis) for basis in COMMON])
+            if name == f"uniform, {ROUNDS}":
+                near.append(nearness(split.A @ W, split.y_train, K))
+                kept.append(overlap(split.A @ W, split.A, split.y_train, K))
+    found = {name: np.array(each) for name, each in right.items()}  # (splits, bases, images)
+    lead, error = compared(found, np.array(clusters))
+    return {
+        "tested": len(clusters[0]),
+        "rounds": {start: of_rounds(found, start) for start in STARTS},
+        "lead": lead,
+        "error": error,
+        "nearness": float(np.mean(near)),
+        "overlap": float(np.mean(kept)),
+    }
+
+
+def of_rounds(found: dict[str, NDArray[np.bool_]], start: str) -> dict[str, list[int]]:
+    """Count right images of all splits together: basis -> one number for each round."""
+    after = [found[f"{start}, {number}"].sum(axis=(0, 2)) for number in range(1, ROUNDS + 1)]
+    return dict(zip(COMMON, np.transpose(after).tolist(), strict=True))
+
+
+def compared(
+    found: dict[str, NDArray[np.bool_]], clusters: NDArray[Any]
+) -> tuple[dict[str, dict[str, list[int]]], dict[str, list[float]]]:
+    """Compare the paper's method with each of `VARIANTS`: ``lead`` and ``error`` of `column`."""
+    lead: dict[str, dict[str, list[int]]] = {name: {} for name in VARIANTS}
+    error: dict[str, list[float]] = {name: [] for name in VARIANTS}
+    for name in VARIANTS:
+        for i, basis in enumerate(COMMON):
+            counts = tally(found[f"uniform, {ROUNDS}"][:, i], found[name][:, i], clusters)
+            lead[name][basis] = counts.gain.sum(axis=1).astype(int).tolist()
+            error[name].append(round(float(difference(counts).such.error), 4))
+    return lead, error
+
+
+def variants(A: Array, y: NDArray[Any], d: int, K: int, seed: int) -> Iterator[tuple[str, Array]]:
+    """Yield the name and the W of every round from both starts, and of the other neighbours."""
+    for start in STARTS:
+        for number, r in enumerate(islice(variant(A, y, d, K, start=start), ROUNDS), start=1):
+            yield f"{start}, {number}", r.W
+    for chosen in NEIGHBOURS:
+        if chosen != "learned":
+            *_, last = islice(variant(A, y, d, K, chosen=chosen, seed=seed), ROUNDS)
+            yield chosen, last.W
+
+
+def nearness(Y: Array, y: NDArray[Any], K: int) -> float:
+    """Mean squared distance to the K nearest of the class, divided by that to all others of it."""
+    near, every = neighbours(Y, y, K)[1], whole_class(Y, y)[1]
+    return float(near[np.isfinite(near)].mean() / every[np.isfinite(every)].mean())
+
+
+def overlap(Y: Array, Z: Array, y: NDArray[Any], K: int) -> float:
+    """Share of the K nearest of the class in Y that are among the K nearest in Z, too."""
+    indices, distances = neighbours(Y, y, K)
+    in_both = (indices[:, :, None] == neighbours(Z, y, K)[0][:, None]).any(axis=2)
+    return float(in_both[np.isfinite(distances)].mean())
+
+
+def check(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
+    """Say what is wrong with a recorded column as it stands.
+
+    Every entry must be there and none besides. What stands there twice must agree: the leads over
+    fewer rounds or another start with the counts after each round; and an error for such images
+    is no smaller than that for these images.
+    """
+    try:
+        entries = [
+            list(recorded) == ["tested", "rounds", "lead", "error", "nearness", "overlap"],
+            _shape(recorded["rounds"]) == {(s, b): ROUNDS for s in STARTS for b in COMMON},
+            set(_shape(recorded["lead"])) == {(v, b) for v in VARIANTS for b in COMMON},
+            len(set(_shape(recorded["lead"]).values())) == 1,
+            recorded["error"].keys() == recorded["lead"].keys(),
+            all(len(errors) == len(COMMON) for errors in recorded["error"].values()),
+        ]
+    except (KeyError, AttributeError, TypeError):
+        entries = [False]
+    if not all(entries):
+        yield f"{unit.key}: entries are missing, or there are some too many"
+        return
+    for i, basis in enumerate(COMMON):
+        total = {start: by_basis[basis] for start, by_basis in recorded["rounds"].items()}
+        for name, lead in recorded["lead"].items():
+            start, _, number = name.partition(", ")
+            if start in STARTS:
+                gap = total["uniform"][-1] - total[start][int(number) - 1]
+                if gap != sum(lead[basis]):
+                    yield f"{unit.key}: the lead over {name} is not that of the rounds"
+            these = _these(lead[basis], recorded["tested"])
+            if not these.error <= recorded["error"][name][i] + 1e-4:  # rounded
+                yield f"{unit.key}: the error of {name} is smaller than its splits allow"
+
+
+def _these(lead: Sequence[int], tested: int) -> Estimate:
+    points = [100 * images / tested for images in lead]
+    return over_splits(points, [0.0] * len(points))
+
+
+def _shape(nested: dict[str, dict[str, Any]]) -> dict[tuple[str, str], int]:
+    return {(one, two): len(each) for one, inner in nested.items() for two, each in inner.items()}
+
+
+def differences(record: dict[str, Any]) -> dict[tuple[int, str, str], Difference]:
+    """Read what `slnp_edu.evidence.statistics.judge` needs: the paper's method minus each variant.
+
+    Parameters
+    ----------
+    record : dict
+        Of the study, such as ``records.load("mnist-ablation")``.
+
+    Returns
+    -------
+    differences : ``(N_i, variant, basis) -> Difference``
+    """
+    found = {}
+    for N_i in map(int, record["settings"]["dimensions"]):
+        unit = record["units"][f"ablation/{N_i:02}"]
+        for name, by_basis in unit["lead"].items():
+            for (basis, lead), error in zip(by_basis.items(), unit["error"][name], strict=True):
+                these = _these(lead, unit["tested"])
+                # The degrees of freedom are the same: there are more clusters than splits.
+                such = these._replace(error=error)
+                found[N_i, name, basis] = Difference(np.mean(lead), unit["tested"], these, such)
+    return found
+
+
+def rates_by_round(record: dict[str, Any], N_i: int) -> dict[str, dict[str, Array]]:
+    """Mean rates in per cent: start -> basis -> array of one rate per round."""
+    unit = record["units"][f"ablation/{N_i:02}"]
+    images = unit["tested"] * record["splits"]
+    return {
+        start: {basis: 100 * np.array(right) / images for basis, right in by_basis.items()}
+        for start, by_basis in unit["rounds"].items()
+    }

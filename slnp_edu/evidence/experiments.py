@@ -1,10 +1,10 @@
-"""Every run behind Figs. 4 to 9 and 12, Tables II, IV and VI and the ablation, as small units.
+"""Every run behind Figs. 4 to 9 and 12 and Tables II, IV and VI, as small units.
 
 A unit, such as ``"table/10/03"`` (N_i = 10, split 3), is run, stored and checked on its own by
 `slnp_edu.evidence.records`. It returns plain numbers, lists and strings.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -16,7 +16,6 @@ from scipy.stats import rankdata
 
 from slnp_edu.base import BASES
 from slnp_edu.evidence import paper
-from slnp_edu.evidence.ablation import NEIGHBOURS, variant
 from slnp_edu.evidence.outcomes import pack
 from slnp_edu.evidence.protocol import Split
 from slnp_edu.slnp import SLNP, rounds
@@ -65,18 +64,9 @@ BY_IMAGE = tuple(
     method for method in RECORDED_METHODS if method not in ("PCA, d only", "LFDA, weighted", "LADA")
 )
 
-#: The variants of Algorithm 1 that records hold. Where no rounds are named, there are ten.
-VARIANTS = (
-    "learned",
-    "learned, 1 round",
-    "learned, 2 rounds",
-    "learned, 3 rounds",
-    "fixed",
-    "random",
-    "farthest",
-    "whole class",
-    "start nearest",
-)
+
+class RecordError(ValueError):
+    """A record does not hold, or cannot be made; the message says so in one sentence."""
 
 
 class Tolerance(NamedTuple):
@@ -97,9 +87,10 @@ class Unit:
 
     key: str
     kind: str
-    tolerance: Tolerance
+    tolerance: Tolerance | Mapping[str, Tolerance]  # one for all entries, or for each its own
     function: Callable[..., dict[str, Any]]
     arrays: tuple[str, ...] = ("data", "target")  # of the data set, in the order of the function
+    readable: Callable[[dict[str, Any]], dict[str, Any]] = dict  # unpacks what cannot be compared
 
 
 def units(dataset: str, splits: int = SPLITS) -> list[Unit]:
@@ -108,9 +99,8 @@ def units(dataset: str, splits: int = SPLITS) -> list[Unit]:
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
         setting = {"N_i": N_i, **dimensions, "K": paper.DATASETS[dataset]["K"]}
         for seed in range(splits):
-            for kind, function in (("table", table), ("ablation", ablation)):
-                run = partial(function, seed=seed, **setting)
-                found.append(Unit(f"{kind}/{N_i:02}/{seed:02}", kind, IMAGES, run))
+            run = partial(table, seed=seed, **setting)
+            found.append(Unit(f"table/{N_i:02}/{seed:02}", "table", IMAGES, run))
     of_figures = {"yale_b": _units_of_faces, "mnist": _units_of_digits}
     return found + (of_figures[dataset](splits) if dataset in of_figures else [])
 
@@ -160,31 +150,6 @@ def table(
         if method in BY_IMAGE:
             outcomes += [found[basis] for basis in COMMON]
     return {"tested": len(split.test), "right": right, "outcomes": pack(np.array(outcomes))}
-
-
-def ablation(
-    X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: int, seed: int
-) -> dict[str, Any]:
-    """Judge each of `VARIANTS` on one split: how many test images are right in `COMMON` bases."""
-    split = Split(X, y, N_i=N_i, D_PCA=D_PCA, seed=seed)
-    right = {
-        name: [int(split.right(W, basis).sum()) for basis in COMMON]
-        for name, W in variants(split.A, split.y_train, d, K, seed)
-    }
-    return {"tested": len(split.test), "right": {name: right[name] for name in VARIANTS}}
-
-
-def variants(A: Array, y: NDArray[Any], d: int, K: int, seed: int) -> Iterator[tuple[str, Array]]:
-    """Yield the name and the W of each of `VARIANTS`."""
-    for chosen in NEIGHBOURS:
-        run = [r.W for r in islice(variant(A, y, d, K, chosen=chosen, seed=seed), 10)]
-        yield chosen, run[-1]
-        if chosen == "learned":
-            yield "learned, 1 round", run[0]
-            yield "learned, 2 rounds", run[1]
-            yield "learned, 3 rounds", run[2]
-    *_, last = islice(variant(A, y, d, K, start="nearest"), 10)
-    yield "start nearest", last.W
 
 
 def convergence(X: Array, y: NDArray[Any], K: int, seed: int) -> dict[str, Any]:

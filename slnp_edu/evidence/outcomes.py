@@ -7,12 +7,27 @@ follow each other again and again, which is what compression lives on.
 
 import lzma
 from base64 import b85decode, b85encode
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 # Raw: no header and no checksum. The three zeros say that no place in a row is special.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
+
+
+class Outcomes(NamedTuple):
+    """Which test images of a split were right."""
+
+    right: NDArray[np.bool_]  #: of shape (methods, bases, images), in the order of the next two
+    methods: tuple[str, ...]
+    bases: tuple[str, ...]
+    rows: NDArray[np.intp]  #: of shape (images,), where the test images stand in the data set
+    labels: NDArray[np.intp]  #: of shape (images,), their classes: 0 ... C - 1
+
+    def of(self, method: str, basis: str) -> NDArray[np.bool_]:
+        """Return the outcomes of one method in one basis, of shape (images,)."""
+        return self.right[self.methods.index(method), self.bases.index(basis)]
 
 
 def pack(right: NDArray[np.bool_]) -> str:
@@ -45,12 +60,37 @@ def unpack(packed: str, judges: int, images: int) -> NDArray[np.bool_]:
     ValueError
         If the string is damaged or holds another number of outcomes.
     """
-    try:
-        raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
-    except lzma.LZMAError as error:
-        raise ValueError(f"the packed outcomes are damaged ({error})") from None
-    rows = np.frombuffer(raw, np.uint8)
+    rows = _bytes(packed)
     width = -(-judges // 8)
     if len(rows) != images * width:
         raise ValueError(f"the packed outcomes are not those of {images} images")
     return np.unpackbits(rows.reshape(images, width), axis=1, count=judges).T.astype(bool)
+
+
+def flips(one: str, other: str, images: int) -> int:
+    """Count the images on which two packed strings differ, for the judge who changed most.
+
+    Raises
+    ------
+    ValueError
+        If they do not hold as many outcomes of as many images.
+
+    Examples
+    --------
+    >>> right = np.array([[True, False, True], [True, True, False]])
+    >>> flips(pack(right), pack(~right[:, ::-1]), images=3)
+    3
+    """
+    here, there = _bytes(one), _bytes(other)
+    if here.shape != there.shape or len(here) % images:
+        raise ValueError(f"the packed outcomes are not both those of {images} images")
+    changed = np.unpackbits((here ^ there).reshape(images, -1), axis=1)
+    return int(changed.sum(axis=0, dtype=int).max())
+
+
+def _bytes(packed: str) -> NDArray[np.uint8]:
+    try:
+        raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
+    except lzma.LZMAError as error:
+        raise ValueError(f"the packed outcomes are damaged ({error})") from None
+    return np.frombuffer(raw, np.uint8)

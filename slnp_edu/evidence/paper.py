@@ -166,6 +166,99 @@ CONTRADICTIONS: tuple[str, ...] = (
     "LFDA 'FLDA'.",
 )
 
+#: What the paper claims, in its own words: short name -> (where, words as in its TeX source).
+CLAIMS: dict[str, tuple[str, str]] = {
+    "toy": (
+        "I, on Fig. 1",
+        "The toy example demonstrates that the neighbors obtained in high-dimensional space might "
+        "not be correct and computing the neighbors in proper low-dimensional space might be "
+        "better for the purpose of classification.",
+    ),
+    "joint": (
+        "I",
+        "By jointing optimizing the similarity and the projection matrix, it is expected that our "
+        "method is able to yields more optimal solutions.",
+    ),
+    "minimised": (
+        "abstract",
+        "Both the optimal similarity and projection matrix are obtained by minimizing a unified "
+        "objective function.",
+    ),
+    "probability": (
+        "I",
+        "Thus, the proposed non-negative similarity satisfies the properties of the probability.",
+    ),
+    "sparse": ("I", "The penalty term makes the similarity is sparse to some extent."),
+    "gamma": (
+        "abstract",
+        "It is interesting that the optimal regularization parameter is adaptive to the neighbors "
+        "in low-dimensional space and has intuitive meaning.",
+    ),
+    "convergence": (
+        "IV-A, on Fig. 4",
+        "One can see that convergence is achieved when the iteration number is 10. Therefore, the "
+        "proposed method has good convergence property.",
+    ),
+    "narrow": (
+        "IV-A, on Fig. 5",
+        "Though the similarities between the reference image and all the training images are "
+        "different, the different is not very large because they belong to the same class.",
+    ),
+    "semantic": (
+        "IV-A, on Fig. 6",
+        "The traditional similarity is inferior to the proposed one in the sense of capturing "
+        "semantic similarity.",
+    ),
+    "spread": (
+        "IV-A, Fig. 7",
+        "The average regularization parameter $\\gamma _{i}^{*}$ reflects the variations in "
+        "low-dimensional space.",
+    ),
+    "intrinsic": (
+        "IV-A, on Fig. 7",
+        "The regularization parameter is sensitive to the intrinsic variations of the samples.",
+    ),
+    "classes": (
+        "IV-A, on Fig. 7",
+        "The intrinsic variation in class 27 is the largest and the variation in class 24 is the "
+        "least.",
+    ),
+    "dimension": (
+        "IV-A, on Fig. 9",
+        "One can find that the recognition rate increases fast with $d$ until $d=38$ and then "
+        "become stable and slightly decreases with $d$.",
+    ),
+    "parameters": (
+        "V",
+        "There are almost no parameters to be tuned except the number of neighbors and the "
+        "algorithm is not sensitive to the number of neighbors.",
+    ),
+    "faces": (
+        "IV-A, on Table II",
+        "Importantly, for each ${{N}_{i}}$, the proposed SLNP method achieves the best "
+        "performance.",
+    ),
+    "objects": (
+        "IV-B, on Table IV",
+        "One can find that the proposed SLNP achieves the highest recognition rates for all the "
+        "cases.",
+    ),
+    "few objects": (
+        "IV-B, on Table IV",
+        "The superiority of SLNP is remarkable when ${{N}_{i}}$ is 6.",
+    ),
+    "few digits": (
+        "IV-C, on Table VI",
+        "Generally speaking, the advantage of the proposed SLNP over the other methods becomes "
+        "significant when the number of samples per class is small.",
+    ),
+    "effective": (
+        "abstract",
+        "Experimental results on the YALE B, COIL-100, and MNIST datasets demonstrate the "
+        "effectiveness of the proposed method.",
+    ),
+}
+
 
 def rate(dataset: str, method: str, N_i: int) -> float:
     """Return the paper's recognition rate in per cent.

@@ -1,8 +1,10 @@
 """What a run leaves behind, how it is read back, and how it is checked.
 
-`reproduce` runs the units of `slnp_edu.evidence.experiments` and leaves one JSON file per data set
-in ``book/results``. Each finished unit is put aside at once, so a run that was stopped goes on
-where it was. `check` looks at a record alone, `verify` runs units again and compares every number.
+A record is one JSON file in ``book/results``. That of the paper's tables and figures is named after
+its data set, such as ``mnist``; that of a further study after both, ``mnist-study``. `STUDIES` says
+what each study runs. `reproduce` puts each finished unit aside at once, so a run that was stopped
+goes on where it was. `check` looks at a record alone, `verify` runs units again and compares every
+number.
 """
 
 import contextlib
@@ -11,7 +13,7 @@ import math
 import os
 import random
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,9 +25,9 @@ from tqdm import tqdm
 
 from slnp_edu.base import BASES
 from slnp_edu.data import LOADERS
-from slnp_edu.evidence import experiments, paper
-from slnp_edu.evidence.experiments import Tolerance, Unit
-from slnp_edu.evidence.outcomes import unpack
+from slnp_edu.evidence import ablation, choices, experiments, paper
+from slnp_edu.evidence.experiments import RecordError, Tolerance, Unit
+from slnp_edu.evidence.outcomes import Outcomes, flips, unpack
 from slnp_edu.evidence.protocol import random_split
 
 # In a clone the records lie with the book; an installed package carries a copy beside this file.
@@ -35,27 +37,43 @@ HEAD = ("dataset", "source", "checksum", "class_sizes", "splits", "seeds", "sett
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
-class RecordError(ValueError):
-    """A record does not hold; the message says so in one sentence."""
+class Study(NamedTuple):
+    """What a record holds besides its head, and how that is made and checked."""
+
+    datasets: tuple[str, ...]  #: those that have a record of this study
+    splits: int  #: how many, unless another number is asked for
+    units: Callable[[str, int], list[Unit]]  #: of a data set and so many splits
+    settings: Callable[[str], dict[str, Any]]  #: of a data set; a record must have the same
+    check: Callable[[Unit, dict[str, Any]], Iterable[str]]  #: what is wrong with a recorded unit
 
 
-class Outcomes(NamedTuple):
-    """Which test images of a split were right."""
-
-    right: NDArray[np.bool_]  #: of shape (methods, bases, images), in the order of the next two
-    methods: tuple[str, ...]
-    bases: tuple[str, ...]
-    rows: NDArray[np.intp]  #: of shape (images,), where the test images stand in the data set
-    labels: NDArray[np.intp]  #: of shape (images,), their classes: 0 ... C - 1
-
-    def of(self, method: str, basis: str) -> NDArray[np.bool_]:
-        """Return the outcomes of one method in one basis, of shape (images,)."""
-        return self.right[self.methods.index(method), self.bases.index(basis)]
+def names() -> list[str]:
+    """Return the names of all records there can be."""
+    return [
+        "-".join(filter(None, (dataset, of)))
+        for of, study in STUDIES.items()
+        for dataset in study.datasets
+    ]
 
 
-def load(dataset: str, folder: Path = RESULTS) -> dict[str, Any]:
-    """Read the record of a data set: ``dataset``, ``settings``, ``units``, ..."""
-    path = folder / f"{dataset}.json"
+def parts(name: str) -> tuple[str, Study]:
+    """Return the data set and the study of a record.
+
+    Examples
+    --------
+    >>> dataset, study = parts("mnist")
+    >>> dataset, study.splits
+    ('mnist', 20)
+    """
+    if name not in names():
+        raise RecordError(f"There is no record called {name}; choose from {', '.join(names())}.")
+    dataset, _, of = name.partition("-")
+    return dataset, STUDIES[of]
+
+
+def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+    """Read a record: ``dataset``, ``settings``, ``units``, ..."""
+    path = folder / f"{name}.json"
     try:
         record = json.loads(path.read_text(), parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -69,21 +87,16 @@ def _refuse(constant: str) -> None:
     raise RecordError(f"A record holds {constant}, which is no result.")
 
 
-def rates(
-    record: dict[str, Any], N_i: int, kind: str = "table"
-) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Rates of one column in per cent: method -> basis -> array of one rate per split.
-
-    With ``kind="ablation"`` variant -> basis -> array.
-    """
-    bases = record["settings"]["bases"][kind]
-    splits = [record["units"][f"{kind}/{N_i:02}/{seed:02}"] for seed in record["seeds"]]
+def rates(record: dict[str, Any], N_i: int) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Rates of one column in per cent: method -> basis -> array of one rate per split."""
+    bases = record["settings"]["bases"]["table"]
+    splits = [record["units"][f"table/{N_i:02}/{seed:02}"] for seed in record["seeds"]]
     return {
         method: {
             basis: np.array([100 * split["right"][method][i] / split["tested"] for split in splits])
             for i, basis in enumerate(bases)
         }
-        for method in record["settings"]["methods"][kind]
+        for method in record["settings"]["methods"]["table"]
     }
 
 
@@ -108,9 +121,9 @@ def outcomes(record: dict[str, Any], N_i: int, seed: int) -> Outcomes:
 
 
 def reproduce(
-    dataset: str,
+    name: str,
     *,
-    splits: int,
+    splits: int | None = None,
     n_jobs: int,
     scheduler: str | None = None,
     folder: Path = RESULTS,
@@ -121,8 +134,10 @@ def reproduce(
 
     Parameters
     ----------
-    dataset : str
-    splits : int
+    name : str
+        Of the record.
+    splits : int, optional
+        As many as the study has, if not given.
     n_jobs : int
         Processes on this machine; the record does not depend on it.
     scheduler : str, optional
@@ -130,25 +145,27 @@ def reproduce(
         instead. What is finished is put aside here all the same.
     folder : Path
     """
+    dataset, study = parts(name)
+    splits = study.splits if splits is None else splits
     data = LOADERS[dataset]()
-    head = _head(dataset, data, splits)
-    partial = folder / ".partial" / dataset
+    head = _head(dataset, study, data, splits)
+    partial = folder / ".partial" / name
     _keep_only_matching(partial, head)
-    units = experiments.units(dataset, splits)
+    units = study.units(dataset, splits)
     todo = [unit for unit in units if not _file(partial, unit).exists()]
-    for unit, result in _run_all(todo, data, n_jobs, scheduler, dataset):
+    for unit, result in _run_all(todo, data, n_jobs, scheduler, name):
         _write(_file(partial, unit), result)
     done = {unit.key: json.loads(_file(partial, unit).read_text()) for unit in units}
-    record = folder / f"{dataset}.json"
+    record = folder / f"{name}.json"
     _write(record, {**head, "units": done})
     shutil.rmtree(partial)
     with contextlib.suppress(OSError):
-        partial.parent.rmdir()  # unless another data set is still under way
+        partial.parent.rmdir()  # unless another record is still under way
     return record
 
 
 def verify(
-    dataset: str,
+    name: str,
     *,
     sample: int | None,
     n_jobs: int,
@@ -160,7 +177,8 @@ def verify(
 
     Parameters
     ----------
-    dataset : str
+    name : str
+        Of the record.
     sample : int or None
         How many units, one of each kind at least, drawn at random; None for all.
     n_jobs : int
@@ -176,21 +194,22 @@ def verify(
         ``units`` and ``numbers`` compared, how many were ``equal`` to the last digit, and the
         ``differences``, one sentence each: empty if the record holds.
     """
-    record = load(dataset, folder)
+    dataset, study = parts(name)
+    record = load(name, folder)
     data = LOADERS[dataset]()
     report: dict[str, Any] = {"units": 0, "numbers": 0, "equal": 0}
-    report["differences"] = check(dataset, record)
+    report["differences"] = check(name, record)
     if data.checksum != record["checksum"]:
-        report["differences"].append(f"{dataset}: the data differ from those of the record")
+        report["differences"].append(f"{name}: the data differ from those of the record")
     if _class_sizes(data.target) != record["class_sizes"]:
-        report["differences"].append(f"{dataset}: the classes are not those of the record")
-    units = [u for u in experiments.units(dataset, record["splits"]) if u.key in record["units"]]
+        report["differences"].append(f"{name}: the classes are not those of the record")
+    units = [u for u in study.units(dataset, record["splits"]) if u.key in record["units"]]
     if sample is not None:
         units = draw(units, sample, seed)
-    for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {dataset}"):
+    for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {name}"):
         report["units"] += 1
-        recorded = record["units"][unit.key]
-        numbers, equal, differences = compare(result, recorded, unit.tolerance)
+        recorded = unit.readable(record["units"][unit.key])
+        numbers, equal, differences = compare(unit.readable(result), recorded, unit.tolerance)
         report["numbers"] += numbers
         report["equal"] += equal
         report["differences"] += [f"{unit.key} {difference}" for difference in differences]
@@ -207,29 +226,35 @@ def draw(units: Sequence[Unit], sample: int, seed: int) -> list[Unit]:
     return [*first.values(), *others[: max(0, sample - len(first))]]
 
 
-def check(dataset: str, record: dict[str, Any]) -> list[str]:
+def check(name: str, record: dict[str, Any]) -> list[str]:
     """Say what is wrong with a record as it stands; nothing is run and no data are needed.
 
-    The settings must be the paper's, every unit must be there and none besides, with every entry
-    and none besides, and the counts must be those of the outcomes.
+    The settings must be those of the study, every unit must be there and none besides, and each
+    must hold what the study's own check asks for.
     """
-    units = experiments.units(dataset, record["splits"])
+    dataset, study = parts(name)
+    units = study.units(dataset, record["splits"])
     found = []
-    if record["settings"] != json.loads(json.dumps(_settings(dataset))):
-        found.append(f"{dataset}: the settings are not those of the paper and the experiments")
+    if record["dataset"] != dataset:
+        found.append(f"{name}: the record is that of another data set")
+    if record["settings"] != json.loads(json.dumps(study.settings(dataset))):
+        found.append(f"{name}: the settings are not those of the paper and the experiments")
     if record["seeds"] != list(range(record["splits"])):
-        found.append(f"{dataset}: the seeds are not 0, 1, 2, ...")
+        found.append(f"{name}: the seeds are not 0, 1, 2, ...")
     if [unit.key for unit in units] != list(record["units"]):
-        found.append(f"{dataset}: the record lacks units, or has some too many")
+        found.append(f"{name}: the record lacks units, or has some too many")
     for unit in units:
-        if unit.key in record["units"] and unit.kind in ("table", "ablation"):
-            found += _check_counts(unit, record["units"][unit.key])
+        if unit.key in record["units"]:
+            found += study.check(unit, record["units"][unit.key])
     return found
 
 
 def _check_counts(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
+    """Every entry must be there and none besides, and the counts be those of the outcomes."""
+    if unit.kind != "table":
+        return
     methods, bases = _METHODS[unit.kind], _BASES[unit.kind]
-    entries = {"tested", "right"} | ({"outcomes"} if unit.kind == "table" else set())
+    entries = {"tested", "right", "outcomes"}
     right, tested = recorded.get("right", {}), recorded.get("tested", 0)
     lengths = {len(counts) for counts in right.values()}
     if recorded.keys() != entries or list(right) != list(methods) or lengths != {len(bases)}:
@@ -237,19 +262,22 @@ def _check_counts(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
         return
     if not all(0 <= count <= tested for counts in right.values() for count in counts):
         yield f"{unit.key}: not every count is between 0 and the number of test images"
-    if unit.kind == "table":
-        expected = [right[m][bases.index(b)] for m in _METHODS["outcomes"] for b in COMMON]
-        try:
-            counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
-        except ValueError as error:
-            yield f"{unit.key}: {error}"
-        else:
-            if counts.tolist() != expected:
-                yield f"{unit.key}: the counts are not those of the outcomes"
+    expected = [right[m][bases.index(b)] for m in _METHODS["outcomes"] for b in COMMON]
+    try:
+        counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
+    except ValueError as error:
+        yield f"{unit.key}: {error}"
+    else:
+        if counts.tolist() != expected:
+            yield f"{unit.key}: the counts are not those of the outcomes"
 
 
-def compare(ours: Any, recorded: Any, tolerance: Tolerance) -> tuple[int, int, list[str]]:
+def compare(
+    ours: Any, recorded: Any, tolerance: Tolerance | Mapping[str, Tolerance]
+) -> tuple[int, int, list[str]]:
     """Compare what was computed with what is recorded, entry by entry.
+
+    A tolerance is for all entries, or there is one for each of the first level.
 
     Returns
     -------
@@ -263,19 +291,18 @@ def compare(ours: Any, recorded: Any, tolerance: Tolerance) -> tuple[int, int, l
     differences += [f"{name}: should not be in the record" for name in there.keys() - here.keys()]
     both = here.keys() & there.keys()
     for name in both:
-        if not _close(here[name], there[name], ours, tolerance):
+        own = tolerance[name.split("/")[1]] if isinstance(tolerance, Mapping) else tolerance
+        if not _close(here[name], there[name], ours, own):
             differences.append(f"{name}: {_short(here[name])} here, {_short(there[name])} there")
     return len(both), sum(here[name] == there[name] for name in both), sorted(differences)
 
 
 def _close(here: Any, there: Any, unit: Any, tolerance: Tolerance) -> bool:
-    if isinstance(here, str):  # packed outcomes
-        judges = len(_METHODS["outcomes"]) * len(COMMON)
+    if isinstance(here, str):  # a name, or packed outcomes
         try:
-            flipped = unpack(here, judges, unit["tested"]) != unpack(there, judges, unit["tested"])
-        except (ValueError, TypeError):
+            return here == there or flips(here, there, unit["tested"]) <= tolerance.absolute
+        except (ValueError, TypeError, KeyError):
             return False
-        return bool(flipped.sum(axis=1).max() <= tolerance.absolute)
     numbers = [x for x in (here, there) if isinstance(x, int | float) and not isinstance(x, bool)]
     if len(numbers) < 2:
         return False
@@ -300,7 +327,7 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _head(dataset: str, data: Any, splits: int) -> dict[str, Any]:
+def _head(dataset: str, study: Study, data: Any, splits: int) -> dict[str, Any]:
     return {
         "dataset": dataset,
         "source": data.source,
@@ -308,7 +335,7 @@ def _head(dataset: str, data: Any, splits: int) -> dict[str, Any]:
         "class_sizes": _class_sizes(data.target),
         "splits": splits,
         "seeds": list(range(splits)),
-        "settings": _settings(dataset),
+        "settings": study.settings(dataset),
         "versions": _versions(),
     }
 
@@ -321,9 +348,8 @@ COMMON = experiments.COMMON
 _METHODS: dict[str, tuple[str, ...]] = {
     "table": experiments.RECORDED_METHODS,
     "outcomes": experiments.BY_IMAGE,
-    "ablation": experiments.VARIANTS,
 }
-_BASES: dict[str, tuple[str, ...]] = {"table": BASES, "outcomes": COMMON, "ablation": COMMON}
+_BASES: dict[str, tuple[str, ...]] = {"table": BASES, "outcomes": COMMON}
 
 
 def _settings(dataset: str) -> dict[str, Any]:
@@ -333,6 +359,24 @@ def _settings(dataset: str) -> dict[str, Any]:
         "methods": _METHODS,
         "bases": _BASES,
     }
+
+
+#: Every study by the name that its records add to that of the data set; the paper's adds none.
+STUDIES: dict[str, Study] = {
+    "": Study(
+        tuple(paper.DIMENSIONS), experiments.SPLITS, experiments.units, _settings, _check_counts
+    ),
+    "ablation": Study(
+        tuple(paper.DIMENSIONS),
+        experiments.SPLITS,
+        ablation.units,
+        ablation.settings,
+        ablation.check,
+    ),
+    "choices": Study(
+        tuple(choices.COLUMN), choices.SPLITS, choices.units, choices.settings, choices.check
+    ),
+}
 
 
 def _class_sizes(y: NDArray[Any]) -> list[int]:

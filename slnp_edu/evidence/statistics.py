@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from scipy.stats import t
 from statsmodels.stats.multitest import multipletests
 
-from slnp_edu.evidence.records import Outcomes
+from slnp_edu.evidence.outcomes import Outcomes
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)

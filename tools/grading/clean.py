@@ -18,8 +18,11 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 DATA = re.compile(r"data:(?:" + "|".join(PICTURES) + r");base64,[A-Za-z0-9+/=\s]*")
 ATTACHED = re.compile(r"attachment:([^\s)\"']+)")
 # Control characters but tab and line feed, and those that turn the direction of writing.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-TEX_LINKS = re.compile(r"\\(href|url|require|style|class|cssId|html\w+|includegraphics|data)\b")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+TEX_LINKS = re.compile(
+    r"\\(href|url|require|style|class|cssId|html\w+|includegraphics|data|mmlToken|csname)\b"
+)
+LONGEST_TEXT = 20_000  # characters beside pictures; a parser may need hours for hostile Markdown
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 ATTRIBUTES = {tag: {"class"} for tag in ("span", "div", "code", "pre", "table", "tr", "td", "th")}
 ATTRIBUTES |= {tag: {"id"} for tag in HEADINGS}
@@ -55,11 +58,11 @@ def clean_html(text):
 
 
 class Tags(HTMLParser):
-    """The tags of a text with their attributes, in order."""
+    """The tags of a text with their attributes, in order, and what is read between them."""
 
     def __init__(self, text):
         super().__init__()
-        self.found = []
+        self.found, self.read = [], ""
         self.feed(text)
         self.close()
 
@@ -67,6 +70,9 @@ class Tags(HTMLParser):
         tidy = [(k, re.sub(r"[\s;]", "", v or "") if k == "style" else v or "") for k, v in attrs]
         if tag not in ("tbody", "colgroup"):  # a parser may put these in
             self.found.append((tag, sorted(tidy)))
+
+    def handle_data(self, data):
+        self.read += data
 
     def handle_decl(self, decl):
         self.found.append(("!", decl))
@@ -79,10 +85,13 @@ def clean_text(text, attachments=()):
     """A text cell as it is if it renders to harmless HTML, else as it was typed."""
     text = printable(text)
     try:
+        if len(DATA.sub("", text)) > LONGEST_TEXT:
+            raise ValueError("longer than any answer")
         html = markdown2html(ATTACHED.sub("data:image/png;base64,AAAA", text))
-        harmless = Tags(html).found == Tags(clean_html(html)).found
+        tags = Tags(html)
+        harmless = tags.found == Tags(clean_html(html)).found
         harmless &= all(name in attachments for name in ATTACHED.findall(text))
-        harmless &= not TEX_LINKS.search(text)
+        harmless &= not TEX_LINKS.search(tags.read)  # as MathJax reads it, entities resolved
     except Exception:
         harmless = False
     if harmless:

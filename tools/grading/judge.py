@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import resource
+import signal
 import sys
 
 import nbformat
@@ -22,6 +23,8 @@ from grading.inside import plain
 from grading.rules import broken_rule, unchanging
 from grading.run import Ended, Sandbox
 from grading.sandbox import Limits
+
+MOST_OUTPUTS = 1000  # of a cell
 
 
 class StudentError(Exception):
@@ -41,6 +44,10 @@ def raised(name, message):
         return kind(str(message)) if ordinary else StudentError(f"{name}: {message}")
     except TypeError:  # UnicodeDecodeError and its like take more than a message
         return StudentError(f"{name}: {message}")
+
+
+def too_long(number, frame):
+    raise StudentError("TookTooLong: comparing takes too long")
 
 
 class Messenger:
@@ -111,6 +118,7 @@ class Judge:
         self.sandbox = Sandbox(job["sandbox"], limits, job["hidden"])
         self.space = {"__name__": "judge"}
         self.ended = None
+        self.room = 10 * limits.output_bytes  # for what all cells show
 
     def run(self):
         """Fill in the outputs of the notebook; the answers in it run in the sandbox, in order."""
@@ -137,7 +145,13 @@ class Judge:
         except Ended as reason:
             self.ended = str(reason)
             return [error("Ended", f"This cell {reason}.")]
-        return outputs_of(reply)
+        outputs = outputs_of(reply)
+        self.room -= sum(len(str(output)) for output in outputs)
+        if self.room < 0:
+            self.ended = "showed too much"
+            self.sandbox.close()
+            return [error("Ended", "This cell and those before it showed too much.")]
+        return outputs
 
     def prepare(self, source):
         """Run a locked cell here too, if it needs no answer: imports, data, helpers of tests."""
@@ -156,7 +170,8 @@ class Judge:
         fixed = unchanging(source)
         for name in self.answers:
             self.space[name] = Messenger(self.sandbox, name, may_change=name not in fixed)
-        try:
+        try:  # what came back may be large: comparing has a bound too
+            signal.setitimer(signal.ITIMER_PROF, 2 * self.sandbox.limits.cell_seconds, 1)
             exec(compile(source, "<test>", "exec"), self.space)
         except Ended as reason:
             self.ended = str(reason)
@@ -167,13 +182,15 @@ class Judge:
                 name, _, message = str(problem).partition(": ")
                 return [error(name, message)]
             return [error(name, str(problem))]
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         return []
 
 
 def outputs_of(reply):
     """What the sandbox says a cell has shown, as outputs of a notebook: text and pictures."""
     outputs, told = [], reply.get("outputs")
-    for output in told if isinstance(told, list) else ():
+    for output in told[:MOST_OUTPUTS] if isinstance(told, list) else ():
         try:
             kind = output["output_type"]
             if kind == "stream":
@@ -195,9 +212,9 @@ def outputs_of(reply):
 
 def main():
     job = json.loads(sys.stdin.buffer.read())
-    memory = 4 * Limits(**job["limits"]).memory_bytes
+    memory = Limits(**job["limits"]).memory_bytes + 1_000_000_000
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (600, 600))
+    signal.signal(signal.SIGPROF, too_long)
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     judge = Judge(job)

@@ -16,6 +16,12 @@ from grading.repair import key
 NOTHING = "nothing handed in"
 
 
+def in_table(text):
+    """A name for a table: one line, and nothing a spreadsheet takes for a formula."""
+    text = one_line(text)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
 def total_of(points, most, penalty):
     """The total as text: what is certain, and what a person still has to give."""
     scored = sum(value for value in points.values() if value != BY_HAND)
@@ -35,7 +41,7 @@ def rows_of(config, entries, roster):
             row["total"] = total_of(points, most, penalty) if points else ""
             row |= {"out of": f"{sum(most.values()):g}", "late": f"{-penalty:g}" if penalty else ""}
             person = entry_of(student, entry["lms_id"], roster) or {}
-            row |= {"name": one_line(person.get("name", "")), "lms id": entry["lms_id"]}
+            row |= {"name": in_table(person.get("name", "")), "lms id": entry["lms_id"]}
             for name, value in points.items():
                 row[f"{assignment}: {name}"] = value if value == BY_HAND else f"{value:g}"
                 missed[f"{assignment}: {name}"].append(value != BY_HAND and value < most[name])
@@ -52,8 +58,8 @@ def missing_rows(entries, roster):
         for person in roster:
             name = person["student"] or person["name"] or person["lms_id"]
             if name and id(person) not in present:
-                row = {"student": one_line(name), "assignment": assignment, "status": NOTHING}
-                row |= {"total": "0", "name": one_line(person["name"])}
+                row = {"student": in_table(name), "assignment": assignment, "status": NOTHING}
+                row |= {"total": "0", "name": in_table(person["name"])}
                 found.append(row | {"lms id": person["lms_id"]})
     return found
 
@@ -117,7 +123,9 @@ def export(course, rows, roster):
     if "SIS Login ID" in columns or "Student" in columns:  # Canvas
         kept = [c for c in columns if c in ("Student", "ID", "Section") or c.startswith("SIS ")]
         named = {a: next((c for c in columns if c.startswith(a)), a) for a in assignments}
-        table = [p | {named[a]: grade(p, a) for a in assignments} for p in roster]
+        table = [
+            p | {named[a]: grade(p, a) or p.get(named[a], "") for a in assignments} for p in roster
+        ]
         write_csv(course / "canvas.csv", [*kept, *named.values()], table)
     elif "Identifier" in columns:  # Moodle, one worksheet for each assignment
         for assignment in assignments:

@@ -19,7 +19,7 @@ import psutil
 
 from grading.sandbox import INSIDE, bubblewrap, container, environment
 
-LONGEST_REPLY = 64_000_000  # bytes
+LONGEST_REPLY = 20_000_000  # bytes
 
 
 def counts_per_namespace():
@@ -43,7 +43,6 @@ class Sandbox:
             command = bubblewrap(limits, hidden)
         elif kind == "none":
             command, home = [sys.executable, str(INSIDE / "desk.py")], self.folder.name
-            Path(home, "tmp").mkdir()
         else:
             command = container(kind, Path(self.folder.name).name, limits)
         settings = {name: getattr(limits, name) for name in ("memory_bytes", "processes")}
@@ -80,7 +79,7 @@ class Sandbox:
             reply = json.loads(line)
             if not isinstance(reply, dict):
                 raise ValueError
-        except (OSError, ValueError, RecursionError) as problem:
+        except (OSError, ValueError, RecursionError, MemoryError) as problem:
             self.close()
             raise Ended(self.reason or "ended the kernel") from problem
         finally:
@@ -89,7 +88,7 @@ class Sandbox:
 
     def watch(self):
         """End the sandbox when it computes, waits, takes or starts more than it may."""
-        used, idle, last = 0.0, 0.0, time.monotonic()
+        used, idle, waited, last = 0.0, 0.0, 0.0, time.monotonic()
         while self.process.poll() is None and self.reason is None:
             time.sleep(0.1)
             now, allowed = time.monotonic(), self.allowed
@@ -101,8 +100,10 @@ class Sandbox:
                 used, memory, count, waits = now / 10, 0, 0, False
             else:
                 used, memory, count, waits = measure(self.process.pid)
-            idle = idle + now - last if waits and used - before < 0.005 else 0.0
-            last = now
+            # A second of computing excuses twenty of waiting: a thread may get no more of a busy
+            # machine, and a program that only stirs now and then is not at work.
+            pause = now - last if waits else 0.0
+            idle, waited, last = max(idle + pause - 20 * (used - before), 0), waited + pause, now
             if self.mark is None:
                 self.mark, idle = used, 0.0
             if used - self.mark > 1.2 * allowed + 1:
@@ -111,6 +112,8 @@ class Sandbox:
                 self.reason = "used up the time for the whole notebook"
             elif idle > self.limits.idle_seconds:
                 self.reason = f"waited for more than {self.limits.idle_seconds:g} s"
+            elif waited > 10 * self.limits.idle_seconds + 20 * used:
+                self.reason = "waited too often"
             elif memory > 1.2 * self.limits.memory_bytes:
                 self.reason = "ran out of memory"
             elif count > self.limits.processes:
@@ -151,5 +154,5 @@ def measure(pid):
             seconds += sum(times[:4])
             memory += process.memory_info().rss
             count += 1
-            waits &= process.status() in (psutil.STATUS_SLEEPING, psutil.STATUS_ZOMBIE)
+            waits &= process.status() != psutil.STATUS_RUNNING  # asleep, stopped, held up
     return seconds, memory, count, waits

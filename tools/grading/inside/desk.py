@@ -38,6 +38,7 @@ def set_limits(settings):
 def main():
     settings = json.loads(sys.argv[1])
     set_limits(settings)
+    os.makedirs(os.environ["TMPDIR"], exist_ok=True)
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
@@ -49,7 +50,7 @@ def main():
     outputs = Outputs(settings["output_bytes"])
     shell = shell_for(outputs)
     del sys.argv[1:]
-    sys.path[0] = ""  # a notebook imports from its own folder
+    sys.path[:] = [*sys.path[1:], ""]  # what is installed comes before the notebook's own folder
 
     def send(reply):
         replies.write(json.dumps(reply).encode() + b"\n")

@@ -1,0 +1,64 @@
+/* What the style sheet cannot know: which boxes scroll, how wide a formula is, what a button opens. */
+(function () {
+  "use strict";
+  const SCROLLING = "div.math, .pst-scrollable-table-container, div.highlight pre, div.cell_output pre";
+  const PAPER = 680; // CSS pixels between the margins of an A4 page
+
+  /* The keyboard reaches what scrolls; a shadow tells that there is more to the right. */
+  function mark(box) {
+    const wide = box.scrollWidth > box.clientWidth + 1;
+    box.classList.toggle("more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+    if (wide) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+    const first = box.querySelector("tr > :first-child");
+    box.classList.toggle("pinned", wide && first && first.offsetWidth < box.clientWidth / 3);
+  }
+
+  function markAll() {
+    document.querySelectorAll(SCROLLING).forEach(mark);
+  }
+
+  /* On paper a formula that is too wide for the page gets smaller. One with a number fills the
+     column whatever its own width, which MathJax then states as the least. */
+  function fit() {
+    document.querySelectorAll("mjx-container").forEach((formula) => {
+      const width = formula.getAttribute("width") === "full"
+        ? parseFloat(getComputedStyle(formula).minWidth)
+        : formula.firstElementChild.getBoundingClientRect().width;
+      if (width > PAPER) formula.style.setProperty("--on-paper", PAPER / width);
+    });
+  }
+
+  function nameButtons() {
+    document.querySelectorAll(".admonition-title .toggle-button").forEach((button) => {
+      const title = button.parentElement.textContent.replace(/\s+/g, " ").trim();
+      button.setAttribute("aria-label", "Show or hide: " + title);
+    });
+  }
+
+  /* The current chapter is in view in the list of chapters. */
+  function showChapter() {
+    const bar = document.getElementById("pst-primary-sidebar");
+    const here = bar && bar.querySelector(".current.active > a");
+    if (!here) return;
+    const place = here.getBoundingClientRect(), view = bar.getBoundingClientRect();
+    if (place.top < view.top || place.bottom > view.bottom)
+      bar.scrollTop += place.top - view.top - view.height / 3;
+  }
+
+  function start() {
+    nameButtons();
+    showChapter();
+    markAll();
+    document.querySelectorAll(SCROLLING).forEach((box) => {
+      box.addEventListener("scroll", () => mark(box), { passive: true });
+    });
+    // A box gets its width when a window is resized, a solution unfolded, a formula typeset.
+    const watch = new ResizeObserver((seen) => seen.forEach((change) => mark(change.target)));
+    document.querySelectorAll(SCROLLING).forEach((box) => watch.observe(box));
+    const typeset = window.MathJax && MathJax.startup && MathJax.startup.promise;
+    if (typeset) typeset.then(() => { fit(); markAll(); });
+  }
+
+  window.addEventListener("load", start);
+})();

@@ -1,0 +1,289 @@
+"""Every way to run SLNP that the paper's words allow: a specification curve.
+
+A *specification* settles all that the paper leaves open. Some choices touch every method alike
+(`COMMON_CHOICES`), the others are SLNP's own (`OWN_CHOICES`). A unit runs all specifications of one
+split, and LFDA and LDA wherever a choice applies to them; `rates` reads them back.
+"""
+
+import lzma
+from base64 import b85decode, b85encode
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+
+from slnp_edu.base import in_basis
+from slnp_edu.evidence import paper
+from slnp_edu.evidence.ablation import STARTS
+from slnp_edu.evidence.experiments import IMAGES, Unit
+from slnp_edu.evidence.protocol import METHODS, random_split
+from slnp_edu.slnp import rounds
+from slnp_edu.steps import Array, whitening
+
+SPLITS = 5
+
+#: What touches every method: the images, the number of directions, the distance of the 1-NN.
+COMMON_CHOICES: dict[str, tuple[Any, ...]] = {
+    "images": ("raw", "unit norm"),
+    "PCA on": ("training part", "all images"),
+    "d": ("half", "paper's", "three halves"),
+    "basis": ("whitened", "orthonormal"),
+    "metric": ("Euclidean", "cosine"),
+}
+
+#: What is SLNP's alone.
+OWN_CHOICES: dict[str, tuple[Any, ...]] = {
+    "start": ("uniform", "nearest"),
+    "gamma": ("paper", "can", "fixed"),
+    "K": ("fewer", "paper's", "more"),
+    "rounds": (2, 10),
+}
+
+#: The axes of all arrays below, in this order: 1,728 specifications.
+CHOICES = COMMON_CHOICES | OWN_CHOICES
+
+#: What the paper says where it says it, and its silence read in the plainest way.
+AS_PRINTED = {
+    "images": "raw",
+    "PCA on": "training part",
+    "d": "paper's",
+    "basis": "whitened",
+    "metric": "Euclidean",
+    "start": "uniform",
+    "gamma": "paper",
+    "K": "paper's",
+    "rounds": 10,
+}
+
+#: The column of each data set that is run, with about ten training images of a class.
+COLUMN = {"yale_b": 10, "coil100": 12, "mnist": 10}
+
+#: K for "fewer", "paper's" and "more".
+NEIGHBOURS = {"yale_b": (3, 5, 8), "coil100": (2, 3, 5), "mnist": (3, 6, 8)}
+
+#: Methods that make the common choices only.
+RIVALS = ("LFDA", "LDA")
+AXES = {"SLNP": CHOICES} | dict.fromkeys(RIVALS, COMMON_CHOICES)
+
+
+def shape(choices: Mapping[str, tuple[Any, ...]]) -> tuple[int, ...]:
+    """How many ways there are to make each choice."""
+    return tuple(len(ways) for ways in choices.values())
+
+
+def where(**made: Any) -> tuple[Any, ...]:
+    """Index of all specifications in which these choices are made so.
+
+    Examples
+    --------
+    >>> all_of_them = np.zeros(shape(CHOICES))
+    >>> all_of_them[where(basis="orthonormal", rounds=2)].size
+    432
+    >>> all_of_them[where(**AS_PRINTED)].size
+    1
+    """
+    made = {name.replace("_", " "): way for name, way in made.items()}
+    return tuple(
+        ways.index(made[name]) if name in made else slice(None) for name, ways in CHOICES.items()
+    )
+
+
+# One split
+
+
+def prepared(X: Array, train: NDArray[np.intp], D_PCA: int, images: str, pca_on: str) -> Array:
+    """All images as a method gets them: normalised or not, then reduced by PCA.
+
+    The origin is the mean of what PCA was fitted on; from there the cosine measures its angles.
+    """
+    if images == "unit norm":
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    pca = PCA(D_PCA, svd_solver="covariance_eigh")
+    return pca.fit(X if pca_on == "all images" else X[train]).transform(X)
+
+
+def learned(A: Array, y: NDArray[Any], d: int, K: tuple[int, ...]) -> Iterator[Array]:
+    """Yield W of SLNP for every combination of `OWN_CHOICES`, the last choice changing fastest."""
+    A = A - A.mean(axis=0)
+    P = whitening(A.T @ A)
+    most = max(OWN_CHOICES["rounds"])
+    for start, rule, k in product(OWN_CHOICES["start"], OWN_CHOICES["gamma"], K):
+        S = STARTS[start](A, y, k)
+        run = [r.W for r in islice(rounds(A, y, d, k, rule=rule, start=S, P=P), most)]
+        yield from (run[number - 1] for number in OWN_CHOICES["rounds"])
+
+
+def count_right(
+    A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any], metric: str
+) -> int:
+    """How many rows of B have the label of their nearest row of A."""
+    if metric == "cosine":
+        A, B = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in (A, B))
+    # |b - a|^2 = |b|^2 - 2 (a'b - |a|^2 / 2), so the nearest has the largest bracket.
+    half = np.sum(A**2, axis=1) / 2
+    blocks = np.array_split(B, len(B) // 256 + 1)  # what fits into the processor's cache
+    nearest = np.concatenate([(block @ A.T - half).argmax(axis=1) for block in blocks])
+    return int(np.sum(y_train[nearest] == y_test))
+
+
+def run(
+    X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: tuple[int, ...], seed: int
+) -> dict[str, Any]:
+    """Judge every specification on one split.
+
+    Parameters
+    ----------
+    X : array of shape (N, D)
+    y : array of shape (N,)
+    N_i, D_PCA, d : int
+    K : tuple of int
+        For "fewer", "paper's" and "more".
+    seed : int
+
+    Returns
+    -------
+    dict
+        ``tested``: how many test images there are; each method of `AXES`: how many of them are
+        right, packed, with the axes of its choices.
+    """
+    train, test = random_split(y, N_i, seed)
+    right: dict[str, list[int]] = {method: [] for method in AXES}
+    for images, pca_on in product(CHOICES["images"], CHOICES["PCA on"]):
+        Z = prepared(X, train, D_PCA, images, pca_on)
+        judge = partial(_judge, A=Z[train], y_train=y[train], B=Z[test], y_test=y[test])
+        for width in (d // 2, d, 3 * d // 2):
+            found = [judge(W) for W in learned(Z[train], y[train], width, K)]
+            right["SLNP"] += np.array(found).T.ravel().tolist()
+            for rival in RIVALS:
+                right[rival] += judge(METHODS[rival](Z[train], y[train], width, K[1]))
+    return {"tested": len(test)} | {method: pack(counts) for method, counts in right.items()}
+
+
+def _judge(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]) -> list[int]:
+    """Right test images in each basis and metric, the metric changing fastest."""
+    projections = [in_basis(W, basis, A) for basis in CHOICES["basis"]]
+    return [
+        count_right(A @ V, y_train, B @ V, y_test, metric)
+        for V, metric in product(projections, CHOICES["metric"])
+    ]
+
+
+# The study, as `slnp_edu.evidence.records` runs and checks it
+
+
+def units(dataset: str, splits: int) -> list[Unit]:
+    """One unit for each split."""
+    setting = _setting(dataset)
+    runs = {f"choices/{seed:02}": partial(run, seed=seed, **setting) for seed in range(splits)}
+    return [Unit(key, "choices", IMAGES, run, readable=readable) for key, run in runs.items()]
+
+
+def settings(dataset: str) -> dict[str, Any]:
+    """What a record must say it was made with."""
+    return {**_setting(dataset), "choices": CHOICES}
+
+
+def _setting(dataset: str) -> dict[str, Any]:
+    N_i = COLUMN[dataset]
+    return {"N_i": N_i, **paper.DIMENSIONS[dataset][N_i], "K": NEIGHBOURS[dataset]}
+
+
+def check(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
+    """Say what is wrong with a recorded unit."""
+    if list(recorded) != ["tested", *AXES]:
+        yield f"{unit.key}: entries are missing, or there are some too many"
+        return
+    for method, choices in AXES.items():
+        try:
+            counts = unpack(recorded[method], shape(choices))
+        except ValueError as error:
+            yield f"{unit.key} {method}: {error}"
+        else:
+            if counts.min() < 0 or counts.max() > recorded["tested"]:
+                yield f"{unit.key} {method}: not every count is between 0 and the number tested"
+
+
+def readable(recorded: dict[str, Any]) -> dict[str, Any]:
+    """Return a recorded unit with its counts unpacked; as it is, if it is damaged."""
+    try:
+        counts = {m: unpack(recorded[m], shape(AXES[m])).ravel().tolist() for m in AXES}
+    except (KeyError, TypeError, ValueError):
+        return recorded
+    return {**recorded, **counts}
+
+
+def rates(record: dict[str, Any]) -> dict[str, Array]:
+    """Read the rates of a record in per cent.
+
+    Returns
+    -------
+    dict
+        Method -> array of shape (splits, ...). SLNP's further axes are those of `CHOICES`. Those of
+        a rival are too, but with length 1 where the choice is not its own, so that
+        ``rates["SLNP"] - rates["LFDA"]`` is SLNP's lead in every specification.
+    """
+    found = {}
+    for method, choices in AXES.items():
+        counts = np.array(
+            [
+                100 * unpack(unit[method], shape(choices)) / unit["tested"]
+                for unit in record["units"].values()
+            ]
+        )
+        found[method] = counts.reshape(*counts.shape, *[1] * (len(CHOICES) - len(choices)))
+    return found
+
+
+def marginal(values: Array, choice: str) -> Array:
+    """Mean over all other choices.
+
+    Parameters
+    ----------
+    values : array of shape (splits, ...)
+        With the axes of `CHOICES`, such as a rate of `rates`, or a lead.
+    choice : str
+
+    Returns
+    -------
+    means : array of shape (splits, ways)
+        One column for each way to make the choice.
+    """
+    axis = 1 + list(CHOICES).index(choice)
+    return np.moveaxis(values, axis, 1).reshape(len(values), len(CHOICES[choice]), -1).mean(axis=2)
+
+
+# Counts in few characters: neighbours are alike, so their differences are kept and compressed
+
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
+
+
+def pack(counts: Any) -> str:
+    """Put whole numbers below 32,768 into one string.
+
+    Examples
+    --------
+    >>> unpack(pack([3411, 3718, 3622, 3442]), (2, 2))
+    array([[3411, 3718],
+           [3622, 3442]])
+    """
+    steps = np.diff(np.ravel(counts), prepend=0).astype("<i2")
+    planes = steps.view(np.uint8).reshape(-1, 2).T  # low bytes first, then the high ones
+    packed = lzma.compress(planes.tobytes(), format=lzma.FORMAT_RAW, filters=_FILTERS)
+    return b85encode(packed).decode()
+
+
+def unpack(packed: str, shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return the counts that `pack` was given; ValueError if they are not of this shape."""
+    try:
+        raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
+    except lzma.LZMAError as error:
+        raise ValueError(f"the packed counts are damaged ({error})") from None
+    if len(raw) != 2 * np.prod(shape):
+        raise ValueError("these are not as many counts as there are specifications")
+    planes = np.frombuffer(raw, np.uint8).reshape(2, -1)
+    steps = np.ascontiguousarray(planes.T).view("<i2").ravel()
+    return np.cumsum(steps, dtype=np.intp).reshape(shape)

@@ -1,0 +1,360 @@
+"""The live figures in a real browser: what a reader drags is what `slnp_edu` computes.
+
+`make browser` runs this after the book is built. The pages are opened as files, without a server,
+as a reader may do.
+"""
+
+import json
+from itertools import islice
+
+import numpy as np
+import pytest
+from test_browser import HTML, browser  # noqa: F401
+
+from slnp_edu.slnp import SLNP, rounds
+from slnp_edu.steps import (
+    exact_s_step,
+    gamma_bounds,
+    gamma_step,
+    neighbours,
+    objective,
+    s_step,
+    w_step,
+)
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+#: Page, figure, and the handle that is dragged: (which panel, its name).
+FIGURES = [
+    ("01-toy", "toy", "fish c"),
+    ("01-toy", "toy", "angle of the axis"),
+    ("01-toy", "rounds", "fish 7 of 60, kind 0"),
+    ("04-s-step", "simplex", "point that is projected"),
+    ("04-s-step", "simplex", "distance of the 8th neighbour"),
+    ("05-gamma-step", "gamma", "gamma"),
+    ("05-gamma-step", "gamma", "where the line meets the axis"),
+    ("06-w-step", "springs", "angle of the axis"),
+    ("06-w-step", "springs", "angle of the axis, on the curve"),
+    ("06-w-step", "bases", "new fish, the star"),
+    ("07-algorithm", "rounds", "fish 20 of 60, kind 1"),
+]
+PAGES = sorted({(page, figure) for page, figure, _ in FIGURES})
+every_handle = pytest.mark.parametrize(("name", "figure", "handle"), FIGURES)
+every_figure = pytest.mark.parametrize(("name", "figure"), PAGES)
+
+
+@pytest.fixture
+def visit(browser):  # noqa: F811
+    """Open a page, wide or as on a phone; return it and the figure asked for."""
+    if not (HTML / "book").exists():
+        pytest.skip("the book is not built: run make book")
+    contexts = []
+
+    def visit(name, figure, **options):
+        options = {"viewport": {"width": 1280, "height": 900}} | options
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.goto((HTML / "book" / f"{name}.html").as_uri())
+        root = page.locator(f".live[data-figure={figure}]")
+        if options.get("java_script_enabled", True):
+            page.wait_for_function("node => node.dataset.state", arg=root.element_handle())
+            page.evaluate("window.MathJax?.startup?.promise")  # formulas move what is below them
+        return page, root
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def state_of(root):
+    return json.loads(root.get_attribute("data-state"))
+
+
+def given(root):
+    return json.loads(root.get_attribute("data-given"))
+
+
+def handle_of(root, name):
+    return root.get_by_role("slider", name=name, exact=True)
+
+
+def centre(handle):
+    box = handle.locator(".live-hit").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def in_view(handle):
+    handle.evaluate("node => node.scrollIntoView({block: 'center', behavior: 'instant'})")
+
+
+# ------------------------------------------------------------- what each figure must have computed
+
+
+def check_toy(state, given):
+    points = np.array(state["points"])
+    u = np.array([np.cos(np.radians(state["degrees"])), np.sin(np.radians(state["degrees"]))])
+    assert state["nearest"] == "abc"[neighbours((points @ u)[:, None], [0, 0, 0], 1)[0][0, 0]]
+    low, high = state["range"]
+    for degrees in np.arange(0.25, 180, 0.5):  # the arcs, against the distances themselves
+        if min(abs((degrees - edge + 90) % 180 - 90) for edge in (low, high)) < 1e-6:
+            continue
+        u = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+        to_b, to_c = np.abs((points[1:] - points[0]) @ u)
+        assert (to_c < to_b) == (low < degrees < high or low < degrees + 180 < high)
+
+
+def check_simplex(state, given):
+    s = exact_s_step([state["d"]], [state["gamma"]])[0]
+    np.testing.assert_allclose(state["s"], s, **CLOSE)
+    assert state["support"] == np.sum(s > 0)
+    q = np.array(state["d"]) / (2 * state["gamma"])
+    np.testing.assert_allclose(np.maximum(state["eta"] - q, 0), s, **CLOSE)
+
+
+def check_gamma(state, given):
+    d, K, gamma = np.array(given["d"]), given["K"], [state["gamma"]]
+    np.testing.assert_allclose(
+        [[state["lower"]], [state["upper"]]], gamma_bounds([d[: K + 1]]), **CLOSE
+    )
+    np.testing.assert_allclose(state["rule"], gamma_step([d[:K]])[0], **CLOSE)
+    s, five = exact_s_step([d], gamma), s_step([d[:K]], gamma)
+    np.testing.assert_allclose(state["s"], s[0], **CLOSE)
+    np.testing.assert_allclose(state["J"], objective([d], s, gamma), **CLOSE)
+    np.testing.assert_allclose(state["J_of_K"], objective([d[:K]], five, gamma), **CLOSE)
+    assert state["count"] == np.sum(s > 0)
+
+
+def check_springs(state, given):
+    X, y = np.array(given["X"]), np.array(given["y"])
+    X = X - X.mean(axis=0)
+    first = next(rounds(X, y, d=1, K=given["K"]))
+    np.testing.assert_allclose(state["tied"], first.W, **CLOSE)
+    w, value = w_step(X, first.S, 1)
+    np.testing.assert_allclose(state["least"], 2 * value[0], **CLOSE)
+    np.testing.assert_allclose(state["best"], np.degrees(np.arctan2(*w[::-1, 0])) % 180, rtol=1e-9)
+    u = np.array([[np.cos(np.radians(state["degrees"]))], [np.sin(np.radians(state["degrees"]))]])
+    Y = X @ (u / np.sqrt(u.T @ X.T @ X @ u))
+    np.testing.assert_allclose(state["energy"], np.sum(first.S.toarray() * (Y - Y.T) ** 2), **CLOSE)
+
+
+def check_bases(state, given):
+    X, y, query = (np.array(thing) for thing in (given["X"], given["y"], state["query"]))
+    delta, centred = X - query, X - X.mean(axis=0)
+    squared = {
+        "orthonormal": np.sum(delta**2, axis=1),
+        "whitened": np.sum(delta @ np.linalg.inv(centred.T @ centred) * delta, axis=1),
+    }
+    for (basis, found), kind in zip(squared.items(), state["kinds"], strict=True):
+        assert state[basis]["index"] == found.argmin()
+        np.testing.assert_allclose(state[basis]["distance"], np.sqrt(found.min()), **CLOSE)
+        assert kind == y[found.argmin()]
+
+
+def check_rounds(state, given):
+    """Of a state in which nothing has moved since the start."""
+    X, y = np.array(state["X"]), np.array(given["y"])
+    ours = list(islice(rounds(X, y, d=1, K=given["K"]), state["rounds"]))
+    np.testing.assert_allclose(state["W"], ours[-1].W, **CLOSE)
+    np.testing.assert_allclose(state["gamma"], ours[-1].gamma, **CLOSE)
+    ends = [J for J, step in zip(state["J"], state["steps"], strict=True) if step in ("start", "S")]
+    np.testing.assert_allclose(ends, [r.J for r in ours], **CLOSE)
+    model = SLNP(1, given["K"], max_iter=state["rounds"], tol=0).fit(X, y)
+    np.testing.assert_allclose(ends, model.objective_, **CLOSE)
+    np.testing.assert_allclose(
+        np.ravel(state["W"]),
+        model.components_[0] * np.sign(model.components_[0] @ ours[-1].W),
+        **CLOSE,
+    )
+
+
+CHECKS = {
+    "toy": check_toy,
+    "simplex": check_simplex,
+    "gamma": check_gamma,
+    "springs": check_springs,
+    "bases": check_bases,
+}
+
+
+def check(root, press):
+    """The figure's state equals what the module computes on the moved data."""
+    if root.get_attribute("data-figure") != "rounds":
+        return CHECKS[root.get_attribute("data-figure")](state_of(root), given(root))
+    moved = state_of(root)
+    assert moved["steps"][-1] == "moved"
+    assert np.sum(np.abs(np.subtract(moved["X"], given(root)["X"])).max(axis=1) > 0.01) == 1
+    press("Start again")
+    for _ in range(3):
+        press("One round")
+    assert state_of(root)["rounds"] == 4
+    assert state_of(root)["X"] == moved["X"]
+    check_rounds(state_of(root), given(root))
+
+
+# --------------------------------------------------------------------- by mouse, finger, keyboard
+
+
+@every_handle
+def test_by_mouse(visit, name, figure, handle):
+    page, root = visit(name, figure)
+    grip = handle_of(root, handle)
+    in_view(grip)
+    before = root.get_attribute("data-state")
+    x, y = centre(grip)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 14, y - 9, steps=4)
+    page.mouse.move(x + 31, y - 22, steps=4)
+    page.mouse.up()
+    assert root.get_attribute("data-state") != before
+    page.mouse.move(x + 90, y + 60)  # let go: it stays
+    after = root.get_attribute("data-state")
+    check(root, lambda label: root.get_by_role("button", name=label, exact=True).click())
+    if figure != "rounds":
+        assert root.get_attribute("data-state") == after
+
+
+@every_handle
+def test_by_touch_on_a_phone(visit, name, figure, handle):
+    page, root = visit(name, figure, **PHONE)
+    grip = handle_of(root, handle)
+    in_view(grip)
+    before, scrolled = root.get_attribute("data-state"), page.evaluate("scrollY")
+    x, y = centre(grip)
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind, *places):
+        points = [{"x": x + dx, "y": y + dy} for dx, dy in places]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", (0, 0))
+    for part in np.linspace(0.2, 1, 5):
+        touch("touchMove", (25 * part, -30 * part))
+    touch("touchEnd")
+    page.wait_for_function(
+        "([node, before]) => node.dataset.state !== before", arg=[root.element_handle(), before]
+    )
+    assert page.evaluate("scrollY") == scrolled  # the finger dragged, the page stood
+    check(root, lambda label: root.get_by_role("button", name=label, exact=True).tap())
+
+
+def tab_to(page, root, accept):
+    """Press Tab from above the figure until the focused element is the one."""
+    root.evaluate("node => { node.tabIndex = -1; node.focus(); }")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"(({accept}))(document.activeElement)"):
+            return
+    raise AssertionError("the tab key does not lead there")
+
+
+@every_handle
+def test_by_keyboard_alone(visit, name, figure, handle):
+    page, root = visit(name, figure)
+    grip = handle_of(root, handle)
+    if figure == "rounds":  # one stop for all fish; from the first one Page Down leads on
+        tab_to(page, root, "node => node.getAttribute('role') === 'slider'")
+        for _ in range(int(handle.split()[1]) - 1):
+            page.keyboard.press("PageDown")
+    else:
+        tab_to(page, root, f"node => node.getAttribute('aria-label') === '{handle}'")
+    assert grip.evaluate("node => node === document.activeElement")
+    ring = "node => getComputedStyle(node.querySelector('.live-hit')).stroke"
+    assert grip.evaluate(ring) not in ("none", "rgba(0, 0, 0, 0)")  # the focus is seen
+    before, said = root.get_attribute("data-state"), grip.get_attribute("aria-valuetext")
+    line = root.get_by_role("status")
+    told = line.inner_text()
+    for key in ("ArrowUp", "ArrowUp", "ArrowRight", "Shift+ArrowRight", "ArrowUp"):
+        page.keyboard.press(key)
+    assert root.get_attribute("data-state") != before
+    assert grip.get_attribute("aria-valuetext") != said
+    assert line.inner_text() != told
+
+    def press(label):
+        tab_to(page, root, f"node => node.textContent === '{label}'")
+        page.keyboard.press("Enter")
+
+    check(root, press)
+
+
+def test_gamma_by_the_slider_of_chapter_4(visit):
+    page, root = visit("04-s-step", "simplex")
+    tab_to(page, root, "node => node.type === 'range'")
+    before = state_of(root)["gamma"]
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    assert state_of(root)["gamma"] > 2 * before
+    assert state_of(root)["support"] == 3  # the third comes back
+    check_simplex(state_of(root), given(root))
+
+
+def test_the_steps_one_by_one_and_a_reader_can_make_J_rise(visit):
+    page, root = visit("07-algorithm", "rounds")
+    for label in ("W", "gamma", "S", "One round"):
+        root.get_by_role("button", name=label, exact=True).click()
+    state = state_of(root)
+    assert state["steps"] == ["start", *["W", "gamma", "S"] * 2]
+    X, y = np.array(state["X"]), np.array(given(root)["y"])
+    first, second, *_ = islice(rounds(X, y, d=1, K=5), 3)
+    Y = X @ second.W
+    pairs, S = (Y - Y.T) ** 2, first.S.toarray()
+    by_hand = [objective(pairs, S, first.gamma), objective(pairs, S, second.gamma), second.J]
+    np.testing.assert_allclose(state["J"][:4], [first.J, *by_hand], **CLOSE)
+    fish = handle_of(root, "fish 20 of 60, kind 1")
+    fish.focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowUp")
+    risen = state_of(root)
+    assert risen["J"][-1] > state["J"][-1]
+    assert "up from" in root.get_by_role("status").inner_text()
+    w, Z = np.array(risen["W"]), np.array(risen["X"])
+    Z = Z - Z.mean(axis=0)
+    np.testing.assert_allclose(w.T @ Z.T @ Z @ w, 1, **CLOSE)  # still whitened
+
+
+# --------------------------------------------------------------- without scripts, on paper, looks
+
+
+@every_figure
+def test_the_still_picture_stands_without_scripts_and_on_paper(visit, name, figure):
+    _, alone = visit(name, figure, java_script_enabled=False)
+    page, root = visit(name, figure)
+    beside = "xpath=ancestor::div[contains(@class, 'cell_output')]"
+    assert root.is_visible()
+    assert not root.locator(beside).locator("img").is_visible()
+    page.emulate_media(media="print")
+    assert not root.is_visible()
+    for place in (root, alone):
+        still = place.locator(beside).locator("img")
+        assert still.get_attribute("alt")
+        assert still.is_visible()
+        assert still.bounding_box()["width"] > 200
+    assert alone.inner_text() == ""
+
+
+@every_figure
+@pytest.mark.parametrize("width", [390, 1280])
+def test_text_is_legible(visit, name, figure, width):
+    _, root = visit(name, figure, viewport={"width": width, "height": 844})
+    sizes = root.evaluate("""root => [...root.querySelectorAll("text")].map(text =>
+        parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)""")
+    assert min(sizes) >= 10
+    outside = root.evaluate("""root => [...root.querySelectorAll("svg text")].filter(text => {
+        const [a, b] = [text, text.ownerSVGElement].map(node => node.getBoundingClientRect());
+        return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
+          || a.bottom > b.bottom + 1;
+      }).map(text => text.textContent)""")
+    assert outside == []
+
+
+@every_figure
+def test_nothing_moves_by_itself(visit, name, figure):
+    """So there is nothing to slow down for a reader who wants less motion."""
+    _, root = visit(name, figure)
+    moving = root.evaluate("""root => [root, ...root.querySelectorAll("*")].filter(node => {
+        const style = getComputedStyle(node);
+        return style.animationName !== "none" || parseFloat(style.transitionDuration) > 0;
+      }).map(node => node.outerHTML.slice(0, 80))""")
+    assert moving == []
