@@ -20,7 +20,7 @@ $(shell mkdir -p "$(CURDIR)/_build/home")
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book pdf serve test browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
+.PHONY: help setup book pdf serve quick test mutate browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -47,9 +47,18 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null \
 	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
 
+# The tests of the mathematics: the method, the protocol, the statistics, and what is made of them.
+QUICK := steps signs twins properties estimators bad_input protocol statistics experiments record_keeping tables plots paper rooms
+quick: lint  ## the inner loop, under a minute: lint and the tests of the mathematics, but the slow ones
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(QUICK:%=tests/test_%.py) slnp_edu
+
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
+
+mutate: $(READY)  ## change the method in one place after the other and see whether its tests notice; hours (not in CI)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "mutmut>=3.8,<4"
+	$(BIN)/mutmut run; $(BIN)/mutmut results
 
 browser: book  ## build the book and look at every page in a real browser (needs chromium)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py tests/test_browser_live.py -k "not slow_machine"
@@ -65,10 +74,11 @@ portable: $(READY)  ## run the notebooks and some of the records as other proces
 ranges: $(READY)  ## run the module's tests with the lowest versions that pyproject.toml allows, and the newest
 	$(BIN)/python tools/ranges.py
 
-lint: $(READY)  ## ruff (notebooks included) and mypy
+lint: $(READY)  ## ruff (notebooks included), mypy and codespell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	git ls-files | xargs $(BIN)/codespell
 
 execute: $(READY)  ## run the chapters and store their outputs (all, or one: make execute CHAPTER=04)
 	$(BIN)/python tools/execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
@@ -101,4 +111,4 @@ requirements:  ## re-resolve requirements.txt from the ranges in pyproject.toml
 	  $(BIN)/python -m pip freeze --exclude slnp-edu; } > requirements.txt
 
 clean:  ## remove what the build made, .venv included
-	rm -rf .venv _build *.egg-info .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv _build *.egg-info .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis mutants

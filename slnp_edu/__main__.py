@@ -17,6 +17,7 @@ from slnp_edu.data import (
     mnist,
 )
 from slnp_edu.evidence import records
+from slnp_edu.evidence.experiments import RecordError
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -24,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         args.run(args)
-    except (ArchiveError, records.RecordError, OSError) as error:
+    except (ArchiveError, RecordError, OSError) as error:
         what = getattr(error, "strerror", None)
         where = getattr(error, "filename", None)
         print(f"{what}: {where}" if what and where else what or error, file=sys.stderr)
@@ -145,7 +146,7 @@ def _verify(args: argparse.Namespace) -> None:
         differences += report["differences"]
     print(*differences[:20], sep="\n", end="\n" if differences else "")
     if differences:
-        raise records.RecordError(f"{len(differences)} numbers do not agree with the records.")
+        raise RecordError(f"{len(differences)} numbers do not agree with the records.")
 
 
 def _check_alone(name: str, folder: Path) -> list[str]:

@@ -18,6 +18,7 @@ from slnp_edu.steps import neighbours, objective
 METHODS = [SLNP, LPP, LFDA, MFA, LSDA, SOLDE, LADA]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:n_neighbors=", "ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "estimator",
@@ -233,3 +234,11 @@ def test_eigenvalues_are_the_ratios_that_the_method_makes_small_or_large(method)
     np.testing.assert_allclose(model.eigenvalues_, ratios, rtol=1e-6)
     steps = np.diff(model.eigenvalues_)
     assert np.all(steps <= 0 if model.maximises else steps >= 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_samples_are_projected_from_the_mean_of_the_training_samples(method):
+    X, y = iris()
+    model = method(2).fit(X, y)
+    expected = [[sum(w * (x - X.mean(axis=0))) for w in model.components_] for x in X[:3]]
+    np.testing.assert_allclose(model.transform(X[:3]), expected, rtol=1e-12)

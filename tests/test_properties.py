@@ -99,6 +99,7 @@ def test_rotating_the_data_rotates_the_projection(method, seed):
     assert twins.angle(Q.T @ space(model), space(rotated)) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @given(seed=seeds, scale=st.floats(1e-6, 1e6))
 def test_scaling_the_data_keeps_the_space(method, seed, scale):
@@ -171,6 +172,7 @@ def test_the_rule_of_the_paper_raises_j_on_the_same_data():
     assert sum(rises("fixed", seed) for seed in range(20)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_number_of_blas_threads_changes_nothing(method):
     X, y, _ = sample(3, N=600, D=80)

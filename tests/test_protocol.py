@@ -110,6 +110,7 @@ ESTIMATORS = {
 }
 
 
+@pytest.mark.slow
 def test_every_method_equals_a_pipeline_of_public_parts():
     X, y = DIGITS.data, DIGITS.target
     rates = evaluate(X, y, N_i=12, K=4, seed=5, **SETTING)
@@ -136,6 +137,7 @@ def test_every_method_equals_a_pipeline_of_public_parts():
         assert rates[name]["whitened"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_same_for_any_number_of_jobs():
     settings = {5: SETTING, 8: SETTING}
     options = {"methods": ["PCA", "SLNP"], "splits": 3}

@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+import draw_rooms
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "slnp_edu"
@@ -42,3 +43,24 @@ def test_every_room_is_shipped():
     shipped = (PACKAGE.parent / "pyproject.toml").read_text()
     assert rooms == set(MAY_IMPORT) - {"method"}
     assert all(f'"slnp_edu.{name}"' in shipped for name in rooms)
+
+
+def test_the_drawing_of_the_rooms_is_that_of_the_imports():
+    """If not: .venv/bin/python tools/draw_rooms.py."""
+    assert draw_rooms.PAGE.read_text(encoding="utf-8") == draw_rooms.page()
+
+
+def test_the_drawing_leaves_out_what_follows_and_nothing_else():
+    drawn, kept = draw_rooms.graph(), draw_rooms.reduced(draw_rooms.graph())
+
+    def reach(graph, name):
+        return set().union(*({t} | reach(graph, t) for t in graph[name]))
+
+    assert all(reach(drawn, name) == reach(kept, name) for name in drawn)
+    files = {
+        f"slnp_edu.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}" for path in FILES
+    }
+    rooms = {name for name in files if name.endswith("__init__")}
+    assert set(drawn) == files - rooms | {"slnp_edu.__main__"}
+    assert kept["slnp_edu.steps"] == {"slnp_edu.search"}
+    assert "slnp_edu.steps" in drawn["slnp_edu.slnp"] - kept["slnp_edu.slnp"]

@@ -135,6 +135,7 @@ def allowed(n):
     return ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scope", "cluster"), [("these", 0.0), ("such", 2.0), ("such", 0.0)])
 def test_no_word_of_ahead_or_behind_in_95_of_100_data_sets_without_a_difference(scope, cluster):
     # Noise wide enough that "level" is rarely proved and cannot hide a false alarm.

@@ -430,3 +430,14 @@ def test_the_w_step_stays_within_the_whitening_it_is_given():
     P = whitening((X - X.mean(axis=0)).T @ (X - X.mean(axis=0)))[:, 2:]
     W, _ = w_step(X, uniform_similarity(y), 2, P)
     assert np.linalg.lstsq(P, W)[1].max() < 1e-20
+
+
+def test_whole_numbers_are_as_good_as_others():
+    d, gamma, Y = [[1, 3, 4]], [2], [[0, 0], [1, 2], [4, 4]]
+    as_floats = np.array(d, dtype=float), np.array(gamma, dtype=float)
+    indices = np.array([[1], [2], [0]])
+    np.testing.assert_array_equal(exact_s_step(d, gamma), exact_s_step(*as_floats))
+    np.testing.assert_array_equal(gamma_bounds(d), gamma_bounds(as_floats[0]))
+    np.testing.assert_array_equal(distances_to(indices, Y), [[5], [13], [32]])
+    far = distances_to(np.array([[0], [0], [1]]), Y)  # the first has none: inf is no whole number
+    np.testing.assert_array_equal(far, [[np.inf], [5], [13]])

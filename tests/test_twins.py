@@ -220,6 +220,7 @@ def test_no_weight_of_lfda_is_the_root_of_a_negative_number():
         assert LFDA(d, 1).fit(X, y).eigenvalues_.min() > -1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", DATA)
 @pytest.mark.parametrize("directions", ["one by one", "trace ratio"])
@@ -235,6 +236,7 @@ def test_solde(make, directions, options, seed):
             assert twins.angle(model.components_[:m].T, W[:, :m]) < TOLERANCE * 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", DATA)
 def test_the_trace_ratio_is_at_least_that_of_one_by_one_and_of_random_directions(make):
     X, y = make(2)
@@ -248,6 +250,7 @@ def test_the_trace_ratio_is_at_least_that_of_one_by_one_and_of_random_directions
             assert np.trace(W.T @ margin @ W) <= best.ratio_ * np.trace(W.T @ L_d @ W)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", DATA)
 @pytest.mark.parametrize("d", [2, 3])

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from notebooks import clean
+from notebooks import write_chapter
 from tqdm import tqdm
 
 BOOK = Path(__file__).parent.parent / "book"
-KEPT_CELL_METADATA = ("tags", "mystnb")
 
 
 def execute(path):
@@ -25,13 +24,7 @@ def execute(path):
         record_timing=False,
         resources={"metadata": {"path": str(path.parent)}},
     ).execute()
-    clean(notebook, KEPT_CELL_METADATA)
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if "metadata" in output:
-                output.metadata = {}
-    nbformat.validate(notebook)
-    path.write_text(nbformat.writes(notebook) + "\n")
+    write_chapter(notebook, path)
 
 
 def main(names):

@@ -1,6 +1,11 @@
-"""What the chapters and the assignments have in common as files."""
+"""What the chapters and the assignments have in common as files.
+
+Usage: python tools/notebooks.py book/04-s-step.ipynb ...      (cleans the metadata of chapters)
+"""
 
 import hashlib
+import sys
+from pathlib import Path
 
 import nbformat
 
@@ -8,6 +13,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+OF_CHAPTERS = ("tags", "mystnb")
 
 
 def clean(notebook, kept):
@@ -21,8 +27,25 @@ def clean(notebook, kept):
     for cell in notebook.cells:
         metadata = {key: cell.metadata[key] for key in kept if key in cell.metadata}
         cell.metadata = nbformat.from_dict(metadata)
+        for output in cell.get("outputs", []):
+            if "metadata" in output:
+                output.metadata = {}
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
         name = cell.metadata.get("nbgrader", {}).get("grade_id", digest)
         seen[name] = seen.get(name, 0) + 1
         cell.id = name if seen[name] == 1 else f"{name}-{seen[name]}"
     return notebook
+
+
+def write_chapter(notebook, path):
+    """Clean a chapter and write it, if that changes the file."""
+    clean(notebook, OF_CHAPTERS)
+    nbformat.validate(notebook)
+    text = nbformat.writes(notebook) + "\n"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        write_chapter(nbformat.read(name, as_version=4), Path(name))

@@ -12,6 +12,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import HTML, Markdown
+from matplotlib.rcsetup import cycler
 from PIL import Image
 
 #: Okabe and Ito's palette: tells apart for colour-blind readers, and in grey print.
@@ -49,7 +50,7 @@ def use_style() -> None:
             "figure.dpi": 220,  # an inch is 110 px wide on the page: sharp where screens have two
             "savefig.bbox": "tight",
             "savefig.facecolor": "white",  # legible in dark mode
-            "axes.prop_cycle": plt.cycler(color=CLASS_COLOURS),
+            "axes.prop_cycle": cycler(color=CLASS_COLOURS),
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.titlesize": "medium",

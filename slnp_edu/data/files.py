@@ -168,7 +168,7 @@ def bunch(
     return Bunch(**fixed, target_names=np.array(names), source=source, DESCR=descr, **facts)
 
 
-def check(name: str, value: Any, allowed: tuple) -> None:
+def check(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """Refuse an argument that is not among those allowed."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")

@@ -1,0 +1,88 @@
+"""Draw the rooms of the module, from what its files import, into CONTRIBUTING.md.
+
+Usage: python tools/draw_rooms.py      (after a file or an import came or went; a test says when)
+
+An arrow leads from a file to those that import it: the way of the data. An import that follows
+from others is not drawn (a -> c, if a -> b -> c), or nobody could see anything.
+"""
+
+import ast
+import graphlib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "CONTRIBUTING.md"
+BEGIN, END = "<!-- drawn by tools/draw_rooms.py -->\n", "<!-- end of the drawing -->\n"
+ROOMS = {"method": "the method", "data": "data", "evidence": "evidence", "book": "book"}
+
+
+def name_of(path):
+    """slnp_edu/data/files.py -> slnp_edu.data.files; a room's __init__.py is the room."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path, names):
+    """The files of the module that this file names in an import."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in found:
+            room = name.rpartition(".")[0]
+            yield from [name] if name in names else [room] if room in names else []
+
+
+def graph():
+    """File -> files that it imports; a room stands for the files that its __init__.py imports."""
+    paths = {name_of(path): path for path in sorted((ROOT / "slnp_edu").rglob("*.py"))}
+    found = {name: set(imports(path, paths)) - {name} for name, path in paths.items()}
+    rooms = {name for name, path in paths.items() if path.name == "__init__.py"}
+    drawn = {name: targets for name, targets in found.items() if name not in rooms}
+    for targets in drawn.values():
+        for room in targets & rooms:
+            targets |= found[room]
+        targets -= rooms
+    return drawn
+
+
+def reduced(drawn):
+    """Without the imports that follow from others."""
+    behind = {}
+    for name in graphlib.TopologicalSorter(drawn).static_order():
+        behind[name] = set().union(*({t} | behind[t] for t in drawn[name]))
+    return {
+        name: {t for t in targets if not any(t in behind[u] for u in targets if u != t)}
+        for name, targets in drawn.items()
+    }
+
+
+def mermaid():
+    drawn = reduced(graph())
+    short = {name: name.removeprefix("slnp_edu.").replace(".", "/") for name in drawn}
+    lines = ["```mermaid", "flowchart LR"]
+    for room, title in ROOMS.items():
+        inside = [n for n in drawn if n.startswith(f"slnp_edu.{room}.")]
+        inside = inside or [n for n in drawn if n.count(".") == 1 and "__main__" not in n]
+        lines += [f'  subgraph {room}["{title}"]']
+        lines += [f'    {short[n].replace("/", "_")}["{short[n]}.py"]' for n in inside] + ["  end"]
+    lines += ['  __main__["__main__.py: the command line"]']
+    lines += [
+        f"  {short[target].replace('/', '_')} --> {short[name].replace('/', '_')}"
+        for name in drawn
+        for target in sorted(drawn[name])
+    ]
+    return "\n".join([*lines, "```", ""])
+
+
+def page():
+    """CONTRIBUTING.md with the drawing of today."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    return before + BEGIN + mermaid() + END + rest.partition(END)[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
