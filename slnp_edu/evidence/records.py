@@ -471,4 +471,4 @@ def _dumps(value: Any, indent: str = "") -> str:
         inner = indent + " "
         items = [f"{inner}{json.dumps(str(k))}: {_dumps(v, inner)}" for k, v in value.items()]
         return "{\n" + ",\n".join(items) + f"\n{indent}}}"
-    return json.dumps(value, allow_nan=False)
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
