@@ -234,7 +234,7 @@ def word_grid(
         for column, of_column in enumerate(columns):
             finding = found[of_row, of_column]
             corner = (column - 0.48, row - 0.45)
-            ax.add_patch(plt.Rectangle(corner, 0.96, 0.9, **WORD[finding.word]))
+            ax.add_patch(Rectangle(corner, 0.96, 0.9, **WORD[finding.word]))
             ax.text(column, row, f"{finding.points:+.1f}", ha="center", va="center", fontsize=8)
     ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     ax.set_xticks(range(len(columns)), columns)
@@ -245,7 +245,7 @@ def word_grid(
 
 def word_legend(figure: Figure) -> None:
     """Say below a figure what the colours of `word_grid` mean."""
-    handles = [plt.Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
+    handles = [Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
     labels = [f"SLNP {word}" if word in ("ahead", "behind") else word for word in WORD]
     figure.tight_layout(rect=(0, 0.09, 1, 1))
     figure.legend(handles, labels, loc="lower center", ncols=4)
