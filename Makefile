@@ -83,7 +83,7 @@ lint: $(READY)  ## ruff (notebooks included), mypy and codespell
 execute: $(READY)  ## run the chapters and store their outputs (all, or one: make execute CHAPTER=04)
 	$(BIN)/python tools/execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
 
-reproduce: $(READY)  ## run the paper's experiments on the real data and write the records (about 15 minutes on two cores)
+reproduce: $(READY)  ## run the paper's experiments on the real data and write the records (about 25 minutes on two cores)
 	$(BIN)/python -m slnp_edu reproduce
 
 verify: $(READY)  ## run a random sample of the experiments again and compare with the records (ALL=1: every one)
