@@ -610,7 +610,7 @@ def test_what_another_run_left_behind_is_thrown_away(small, tmp_path):
 def test_a_record_has_a_line_for_each_innermost_entry(small, record):
     text = (small / "mnist.json").read_text()
     slnp = record["units"]["table/10/00"]["right"]["SLNP"]
-    assert f'    "SLNP": {slnp}' in text.splitlines()
+    assert f'    "SLNP": {json.dumps(slnp, separators=(",", ":"))}' in text.splitlines()
     assert json.loads(text) == record
 
 
