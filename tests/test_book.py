@@ -144,6 +144,6 @@ def test_metadata_is_minimal(name):
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     for cell in notebook.cells:
         assert set(cell.metadata) <= {"tags", "mystnb"}
-    raw = (BOOK / name).read_text()
+    raw = re.sub(r'"image/png": ".*?"', "", (BOOK / name).read_text())  # pixels spell anything
     assert not re.search(r"/(home|root|tmp|Users|work)/\w", raw)
     assert not re.search(r"0x[0-9a-f]{8,}", raw)
