@@ -68,7 +68,7 @@ browser: book  ## build the book and look at every page in a real browser (needs
 course: $(READY)  ## attack the grading: hostile notebooks, pages in chromium, a busy machine (needs bubblewrap)
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m course tests
 
-portable: $(READY)  ## run the notebooks and some of the records as other processors would, about half an hour (FEW=1: on two of them)
+portable: $(READY)  ## run the notebooks and some of the records as other processors would, about half an hour (FEW=1: on two of them, the records of the tables only)
 	$(BIN)/python tools/portable.py $(if $(FEW),--few)
 
 ranges: $(READY)  ## run the module's tests with the lowest versions that pyproject.toml allows, and the newest

@@ -64,7 +64,7 @@ def test_numbers_that_are_off_are_counted(stdout, code, expected, monkeypatch, c
 def test_one_difference_makes_the_run_fail(monkeypatch, capsys):
     monkeypatch.setattr(portable.sys, "argv", ["portable.py", "--few"])
     monkeypatch.setattr(portable, "loaded", lambda kernel=None: kernel or "Haswell")
-    monkeypatch.setattr(portable, "compare_records", lambda env: (5, 5, True))
+    monkeypatch.setattr(portable, "compare_records", lambda env, names: (5, 5, True))
     for bad in ("Nehalem", "Sandybridge", "none"):
         monkeypatch.setattr(
             portable,
