@@ -55,9 +55,9 @@ def nearest_in_class(
         Z = Y.take(members, axis=0)
         hint = None if near is None else place.take(near.take(members, axis=0))
         for rows, found, d in _search(Z, Z, k, absent, hint, rounding):
-            there = ~absent[:, rows].ravel()
-            sample = members[:, rows].ravel()[there]
-            found, d = members.take(found[there]), d[there]
+            there = np.flatnonzero(~absent[:, rows])
+            sample = members[:, rows].ravel().take(there)
+            found, d = members.take(found.take(there, axis=0)), d.take(there, axis=0)
             indices[sample], distances[sample] = np.where(d < np.inf, found, sample[:, None]), d
     return indices, distances
 
@@ -120,7 +120,8 @@ def _search(
         high = _not_below_kth(low, k, None if near is None else near[:, rows].reshape(-1, k))
         high = (1 + 8 * slack) * np.maximum(high + 6 * slack * q[:, rows].ravel(), rounding / unit)
         pairs = np.flatnonzero(low <= np.minimum(high, FAR / 2).astype(np.float32)[:, None])
-        i, c = pairs // m, pairs // (m * len(r))
+        i = pairs // m
+        c = i // len(r)
         j = pairs - i * m + c * m  # in the rows of all B[c]
         D = _measure(A.reshape(-1, d), B.reshape(-1, d), i + c * (n - len(r)) + start, j)
         D[rounding > D] = 0.0
@@ -153,7 +154,7 @@ def _factors(A: Array, B: Array) -> tuple[Array, Array, Array, float, float]:
 def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
     """For each row of low a number not below its k-th smallest entry: the largest of k entries."""
     if near is not None:
-        return low[np.arange(len(low))[:, None], near].max(axis=1)
+        return low.take((near + low.shape[1] * np.arange(len(low))[:, None]).T).max(axis=0)
     if k > low.shape[1]:
         return np.full(len(low), np.inf)
     stride = int(np.sqrt(low.shape[1] / (4 * k))) or 1  # fewer to sort here, more to settle later
@@ -176,8 +177,10 @@ def _sorted(i: Indices, j: Indices, D: Array, n: int, k: int) -> tuple[Indices, 
     """The k smallest D of each i = 0 ... n - 1 and their j; the pairs come with j ascending."""
     count = np.bincount(i, minlength=n)
     place = np.arange(len(i)) - np.repeat(np.cumsum(count) - count, count)
-    indices, distances = (np.full((n, max(k, count.max())), fill) for fill in (0, np.inf))
-    indices[i, place], distances[i, place] = j, D
-    order = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    order += distances.shape[1] * np.arange(n)[:, None]  # places in the arrays laid flat
+    width = max(k, count.max())
+    indices, distances = np.zeros(n * width, np.intp), np.full(n * width, np.inf)
+    place += width * i  # in the arrays laid flat, one row after the other
+    indices[place], distances[place] = j, D
+    order = np.argsort(distances.reshape(n, width), axis=1, kind="stable")[:, :k]
+    order += width * np.arange(n)[:, None]
     return indices.take(order), distances.take(order)

@@ -10,8 +10,8 @@ stands in the arrays at distance ``inf`` and gets similarity 0, so every array s
 from typing import Any
 
 import numpy as np
+from numpy.linalg import eigh
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
@@ -90,7 +90,8 @@ def neighbours(
 
 def _rounding(Y: Array) -> float:
     """Squared distances below this are rounding."""
-    return 1e-20 * float(np.max(np.sum((Y - Y.mean(axis=0)) ** 2, axis=1)))
+    centred = Y - Y.mean(axis=0)
+    return 1e-20 * float(np.einsum("ij,ij->i", centred, centred).max())
 
 
 def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
@@ -421,7 +422,8 @@ def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple
     n_components : int
         d, at most the rank of St.
     P : array of shape (D, rank), optional
-        Whitening of St, if already known: it is the same in every round.
+        Whitening of St, if already known: it is the same in every round. X should then be centred;
+        X'LX is the same wherever the origin is, but for rounding.
 
     Returns
     -------
@@ -429,8 +431,8 @@ def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple
     eigenvalues : array of shape (d,), ascending
     """
     X = np.asarray(X, dtype=float)
-    X = X - X.mean(axis=0)
     if P is None:
+        X = X - X.mean(axis=0)
         P = whitening(X.T @ X)
     W, eigenvalues = smallest_eigenvectors(laplacian_scatter(X, S), P, n_components)
     return W, np.maximum(eigenvalues, 0.0)  # L has none below 0 but for rounding
@@ -440,4 +442,6 @@ def _present(distances: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
     """Distances with 0 for the missing neighbours, and how many each row has."""
     distances = np.asarray(distances, dtype=float)
     present = np.isfinite(distances)
+    if present.all():
+        return distances, np.full(len(distances), distances.shape[1])
     return np.where(present, distances, 0.0), present.sum(axis=1)
