@@ -154,7 +154,8 @@ def _factors(A: Array, B: Array) -> tuple[Array, Array, Array, float, float]:
 def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
     """For each row of low a number not below its k-th smallest entry: the largest of k entries."""
     if near is not None:
-        return low.take((near + low.shape[1] * np.arange(len(low))[:, None]).T).max(axis=0)
+        places = near + low.shape[1] * np.arange(len(low))[:, None]  # in low laid flat
+        return low.take(places.T).max(axis=0)
     if k > low.shape[1]:
         return np.full(len(low), np.inf)
     stride = int(np.sqrt(low.shape[1] / (4 * k))) or 1  # fewer to sort here, more to settle later
