@@ -156,10 +156,12 @@ def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
     if near is not None:
         places = near + low.shape[1] * np.arange(len(low))[:, None]  # in low laid flat
         return low.take(places.T).max(axis=0)
-    if k > low.shape[1]:
-        return np.full(len(low), np.inf)
-    stride = int(np.sqrt(low.shape[1] / (4 * k))) or 1  # fewer to sort here, more to settle later
-    return np.partition(low[:, ::stride], k - 1, axis=1)[:, k - 1]
+    n, m = low.shape
+    if k > m:
+        return np.full(n, np.inf)
+    size = int(np.sqrt(m / (2 * k))) or 1  # only the least of each group of entries is sorted
+    least = low[:, : m // size * size].reshape(n, size, -1).min(axis=1)
+    return np.partition(least, k - 1, axis=1)[:, k - 1]
 
 
 def _measure(A: Array, B: Array, i: Indices, j: Indices) -> Array:
