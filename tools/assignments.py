@@ -4,6 +4,7 @@ Usage: python tools/assignments.py [--update]
 """
 
 import argparse
+import locale
 import logging
 import os
 import shutil
@@ -21,8 +22,11 @@ ASSIGNMENTS = Path(__file__).parent.parent / "assignments"
 KEPT_CELL_METADATA = ("nbgrader", "deletable", "editable")
 
 logging.basicConfig(format="%(message)s", level=logging.ERROR)  # what nbgrader complains about
-# nbgrader calls alembic by name to set up a gradebook; it lies beside this Python.
-os.environ["PYTHONUTF8"] = "1"  # and reads its settings as text
+# nbgrader calls alembic by name to set up a gradebook; it lies beside this Python, and reads its
+# settings, paths among them, in the encoding of the locale, whatever Python is told.
+os.environ["PYTHONUTF8"] = "1"
+if locale.getencoding().lower() != "utf-8":
+    os.environ["LC_ALL"] = "C.UTF-8"
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 
