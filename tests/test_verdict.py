@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 BOOK = Path(__file__).parent.parent / "book"
+BASES = ("orthonormal", "whitened")
 
 
 def chapter(name):
@@ -93,6 +94,9 @@ def test_what_is_said_of_the_tuned_comparison(verdict, tables):
     assert f"{free} (both orthonormal {plain}, both whitened {white}): level" in verdict
     lfda = of["LFDA"]["each in its own basis"]
     assert f"the mean over the five sets is {short(lfda)} points, {word(lfda)}" in verdict
+    plain, white = ("{:+.2f} ± {:.2f}".format(*number(of["LFDA"][f"both {b}"])) for b in BASES)
+    assert f"with both orthonormal it is {plain}, level too but above zero" in verdict
+    assert f"with both whitened {white}" in verdict
     assert f"Tuned, it is worth {free[1:]}".lower() in verdict.lower()
     for name in ("14-fair-fight",):
         assert prose(name).count(free) == 2
