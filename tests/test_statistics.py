@@ -297,11 +297,11 @@ def test_holm_steps_down_from_the_smallest_p():
 
 def test_the_margin_goes_first():
     assert word_of(0.4, 0.1).word == "level"
-    assert word_of(0.4, 0.1).phrase == "level (ahead by 0.40)"
-    assert word_of(-0.4, 0.1).phrase == "level (behind by 0.40)"
+    assert word_of(0.4, 0.1).phrase == "level (higher by 0.40)"
+    assert word_of(-0.4, 0.1).phrase == "level (lower by 0.40)"
     assert word_of(0.1, 0.1).phrase == "level"
     assert word_of(0.9, 0.1).phrase == "ahead"  # not zero, and not shown to be below a point
-    assert word_of(0.4, 0.15).phrase == "level (ahead by 0.40)"
+    assert word_of(0.4, 0.15).phrase == "level (higher by 0.40)"
     assert word_of(0.4, 0.15, n_others=9).phrase == "level"  # not after Holm
 
 

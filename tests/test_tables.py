@@ -92,14 +92,16 @@ def test_differences_table_has_points_half_width_and_the_word_if_there_is_one():
     rows = {
         "MFA": {"faces": finding("level", 0.0, 0.6), "such sets": finding("behind", -0.2, 0.15)},
         "LDA": {"faces": finding("ahead", 3.5, 1.25), "such sets": finding("undecided", 2.5, 3)},
-        "K": {"faces": Estimate(-1.0, 0.5, 3), "such sets": Estimate(0.25, 0.1, 3)},
+        "K": {"faces": Estimate(-1.0, 0.5, 3), "such sets": Estimate(0.25, 0.01, 3)},
+        "d": {"faces": Estimate(-0.001, 0.002, 3), "such sets": None},
     }
     header, *lines = cells(differences_table("SLNP - other", rows))
     assert header == ["SLNP - other", "faces", "such sets"]
     assert lines == [
-        ["MFA", f"+0.00 ±{NB}0.60 level", f"-0.20 ±{NB}0.15 *behind*"],
-        ["LDA", f"+3.50 ±{NB}1.25 **ahead**", f"+2.50 ±{NB}3.00 undecided"],
-        ["K", f"-1.00 ±{NB}{0.5 * t.ppf(0.975, 3):.2f}", f"+0.25 ±{NB}0.32"],
+        ["MFA", "+0.00±0.60 level", "−0.20±0.15 *behind*"],
+        ["LDA", "+3.50±1.25 **ahead**", "+2.50±3.00 undecided"],
+        ["K", f"*−1.00±{0.5 * t.ppf(0.975, 3):.2f}*", "+0.25±0.03"],
+        ["d", "*+0.00±0.01*", "–"],
     ]
 
 
@@ -122,16 +124,17 @@ def test_the_specification_curves_are_sorted_with_the_figure_of_the_paper_across
     values = rng.normal(size=choices.shape(choices.CHOICES))
     values[choices.where(basis="whitened")] -= 100  # all of them in the first half
     figure = specification_curves({"one": (values, 2.5), "two": (-values, 7.0)}, strips=True)
-    one, two, strips, _ = figure.axes
+    one, two, strips, _, key = figure.axes
     assert np.array_equal(one.lines[0].get_ydata(), np.sort(values.ravel()))
     assert np.array_equal(two.lines[0].get_ydata(), np.sort(-values.ravel()))
     assert [ax.lines[1].get_ydata()[0] for ax in (one, two)] == [2.5, 7.0]
     labels = [label.get_text() for label in strips.get_yticklabels()]
     assert len(labels) == sum(choices.shape(choices.CHOICES))
     shares = dict(zip(labels, strips.images[0].get_array(), strict=True))
-    assert np.array_equal(shares["basis: whitened"], [1] * 36 + [0] * 36)
-    assert np.array_equal(shares["basis: orthonormal"], [0] * 36 + [1] * 36)
-    assert np.isclose(shares["gamma: can"].mean(), 1 / 3)
+    assert np.array_equal(shares["basis: whitened"], [2] * 36 + [0] * 36)
+    assert np.array_equal(shares["basis: orthonormal"], [0] * 36 + [2] * 36)
+    assert all(np.isclose(share.mean(), 1) for share in shares.values())  # two ways or three
+    assert [tick.get_text() for tick in key.get_xticklabels()][1] == "as often as anywhere"
     assert len(specification_curves({"one": (values, 2.5)}).axes) == 1
     plt.close("all")
 

@@ -164,7 +164,7 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     ax : matplotlib Axes, optional
         A new figure if not given.
     first : str
-        The method that is ahead to the right.
+        The method whose mean is the higher to the right.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     ax.set_yticks(range(len(rows)), list(rows))
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(f"{first} - other (points); to the right {first} is ahead")
+    ax.set_xlabel(f"{first} - other (points); to the right {first} is higher")
     return ax
 
 
@@ -296,7 +296,8 @@ def specification_curves(
         that the paper prints, drawn as a line across.
     strips : bool
         Below each curve a strip for every way to make a choice, dark where in the curve it is
-        frequent.
+        frequent: 1 is its share of all specifications, so that an even strip has the same tint
+        whether a choice has two ways or three.
 
     Returns
     -------
@@ -309,37 +310,42 @@ def specification_curves(
         len(panels),
         squeeze=False,
         sharex=True,
-        figsize=(8, 6.6 if strips else 3),
+        figsize=(8, 9.6 if strips else 3),
         gridspec_kw={"height_ratios": ratios, "hspace": 0.08},
     )
     for ax, (title, (values, printed)) in zip(axes[0], panels.items(), strict=True):
         ax.plot(np.sort(values, axis=None), color=COLOURS["blue"], lw=2)
         ax.axhline(printed, color="black", ls="--", lw=1.2)
-        above = {"xytext": (0, 3), "textcoords": "offset points", "fontsize": "small"}
+        above = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": "small"}
         ax.annotate("the paper", (0, printed), **above)
         ax.set(title=title, xticks=[])
         ax.margins(y=0.1)
     for i, (ax, (values, _)) in enumerate(zip(axes[-1], panels.values(), strict=True)):
         if strips:
-            _strips(ax, np.argsort(values, axis=None, kind="stable"), labelled=i == 0)
+            shown = _strips(ax, np.argsort(values, axis=None, kind="stable"), labelled=i == 0)
         ax.set_xlabel(f"{values.size:,} specifications")
+    if strips:
+        key = figure.colorbar(shown, ax=axes, location="bottom", shrink=0.5, aspect=40, pad=0.07)
+        key.set_ticks([0, 1, 2], labels=["none here", "as often as anywhere", "twice as often"])
+        key.ax.tick_params(labelsize=9)
     return figure
 
 
-def _strips(ax: Any, order: NDArray[np.intp], labelled: bool, bins: int = 72) -> None:
+def _strips(ax: Any, order: NDArray[np.intp], labelled: bool, bins: int = 72) -> Any:
     """Draw a row for every way of every choice: how frequent it is along the order."""
     made = np.unravel_index(order, choices.shape(choices.CHOICES))
     rows, labels = [], []
     for axis, (choice, ways) in enumerate(choices.CHOICES.items()):
         for i, way in enumerate(ways):
-            rows.append((made[axis] == i).reshape(bins, -1).mean(axis=1))
+            rows.append(len(ways) * (made[axis] == i).reshape(bins, -1).mean(axis=1))
             labels.append(f"{choice}: {way}")
     extent = (0, len(order), len(rows) - 0.5, -0.5)
-    ax.imshow(rows, cmap="Blues", vmin=0, vmax=1, aspect="auto", extent=extent)
+    shown = ax.imshow(rows, cmap="Blues", vmin=0, vmax=2, aspect="auto", extent=extent)
     first = np.cumsum([len(ways) for ways in choices.CHOICES.values()])[:-1]
     ax.hlines(first - 0.5, 0, len(order), color="0.5", lw=0.8)
-    ax.set_yticks(range(len(rows)), labels if labelled else [], fontsize=8)
+    ax.set_yticks(range(len(rows)), labels if labelled else [], fontsize=9)
     ax.tick_params(length=0)
+    return shown
 
 
 def draw_real_figures(dataset: str, data: Any, record: dict[str, Any], folder: Path) -> list[Path]:

@@ -36,27 +36,34 @@ def _ours(printed: float, rates: Sequence[float]) -> str:
 
 
 def differences_table(
-    corner: str, rows: Mapping[str, Mapping[str, Finding | Estimate]]
+    corner: str, rows: Mapping[str, Mapping[str, Finding | Estimate | None]]
 ) -> Markdown:
     """Differences in points with their 95 % intervals and, where there is one, the word for each.
+
+    Bold is what is ahead, italic what is behind; without words, italic is an interval that holds
+    zero.
 
     Parameters
     ----------
     corner : str
         What the rows are.
     rows : mapping
-        From the label of a row to its cells, from the label of a column to what stands there.
+        From the label of a row to its cells, from the label of a column to what stands there;
+        None for a dash.
     """
     columns = list(next(iter(rows.values())))
     lines = [[label, *(_difference(cells[c]) for c in columns)] for label, cells in rows.items()]
     return _markdown([corner, *columns], lines)
 
 
-def _difference(found: Finding | Estimate) -> str:
-    """Bold if ahead, italic if behind."""
-    word = getattr(found, "word", "")
-    mark = {"ahead": "**", "behind": "*"}.get(word, "")
-    return f"{found.points:+.2f} ±{NB}{found.interval:.2f} {mark}{word}{mark}".rstrip()
+def _difference(found: Finding | Estimate | None) -> str:
+    if found is None:
+        return "–"
+    points = f"{found.points:+z.2f}±{found.interval:.2f}".replace("-", "−")  # six to a line
+    if isinstance(found, Estimate):
+        return points if abs(found.points) > found.interval else f"*{points}*"
+    mark = {"ahead": "**", "behind": "*"}.get(found.word, "")
+    return f"{points} {mark}{found.word}{mark}"
 
 
 class Ruling(NamedTuple):

@@ -17,9 +17,9 @@
    than the margin; "ahead" or "behind" only where the difference is not zero even after Holm's
    correction for all comparisons of the data set; else "undecided". The margin goes first: a
    difference that is not zero, but shown to be smaller than a point, is called "level", and
-   `Finding.phrase` adds which way it leans. So "ahead" does not say by a point or more; and a pair
-   that is level for these images may be "ahead" for such images, where the wider interval keeps
-   off zero but no longer off a point.
+   `Finding.phrase` adds whose mean is higher. So "ahead" does not say by a point or more; and a
+   pair that is level for these images may be "ahead" for such images, where the wider interval
+   keeps off zero but no longer off a point.
 
 `verdicts` runs all three over everything that was measured on a data set. Nothing else in the
 project decides who is ahead.
@@ -236,17 +236,18 @@ class Finding(NamedTuple):
 
     @property
     def phrase(self) -> str:
-        """The word; if level although not equal, which way and by how many points as well.
+        """The word; if level although not equal, which mean is higher and by how many points.
 
         Examples
         --------
         >>> Finding("level", -0.31, 0.2, 0.01, 0.001).phrase
-        'level (behind by 0.31)'
+        'level (lower by 0.31)'
         >>> Finding("behind", -2.1, 0.6, 0.001, 0.99).phrase
         'behind'
         """
         if self.word == "level" and self.p_zero < ALPHA:
-            return f"level ({_leaning(self.points)} by {abs(self.points):.2f})"
+            side = "higher" if self.points > 0 else "lower"  # "ahead" is for what is not level
+            return f"level ({side} by {abs(self.points):.2f})"
         return self.word
 
 
@@ -304,11 +305,9 @@ def findings(estimates: Sequence[Estimate]) -> list[Finding]:
 def _word(points: float, p_zero: float, p_margin: float) -> str:
     if p_margin < ALPHA:
         return "level"
-    return _leaning(points) if p_zero < ALPHA else "undecided"
-
-
-def _leaning(points: float) -> str:
-    return "ahead" if points > 0 else "behind"
+    if p_zero < ALPHA:
+        return "ahead" if points > 0 else "behind"
+    return "undecided"
 
 
 def tallies(
