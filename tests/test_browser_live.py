@@ -291,6 +291,29 @@ def test_gamma_by_the_slider_of_chapter_4(visit):
     check_simplex(state_of(root), given(root))
 
 
+@pytest.mark.parametrize(
+    ("name", "figure", "handle", "answer"),
+    [
+        ("01-toy", "toy", "angle of the axis", "c' is the nearest from"),
+        ("05-gamma-step", "gamma", "gamma", "The formula for 5 would give"),
+        ("06-w-step", "springs", "angle of the axis", "The least is"),
+    ],
+)
+def test_the_answer_is_told_only_after_the_reader_has_moved_something(
+    visit, name, figure, handle, answer
+):
+    page, root = visit(name, figure)
+    line = root.get_by_role("status")
+    assert line.inner_text()  # the state is told at once
+    assert answer not in line.inner_text()
+    arcs = root.locator(".arc-b, .arc-c")
+    assert arcs.count() == 0
+    handle_of(root, handle).focus()
+    page.keyboard.press("ArrowRight")
+    assert answer in line.inner_text()
+    assert (arcs.count() > 0) == (figure == "toy")
+
+
 def test_the_steps_one_by_one_and_a_reader_can_make_J_rise(visit):
     page, root = visit("07-algorithm", "rounds")
     for label in ("W", "gamma", "S", "One round"):

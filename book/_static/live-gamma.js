@@ -81,8 +81,8 @@ live.figures.gamma = function (figure, data) {
         k < K ? '<circle class="kind-0" r="4.5"/>' : '<rect class="other" x="-4" y="-4" width="8" height="8"/>')));
     return {
       state: {gamma, lower: low, upper: high, rule, s, J: J(gamma), J_of_K: J_of_K(gamma), count, least},
-      text: `gamma = ${digits(gamma, 2)}, ${words(count, least)} J = ${digits(J(gamma), 3)}; the paper's rule is `
-        + `gamma = ${digits(rule, 2)}.`,
+      text: figure.touched ? `gamma = ${digits(gamma, 2)}, ${words(count, least)} J = ${digits(J(gamma), 3)}; the paper's `
+        + `rule is gamma = ${digits(rule, 2)}.` : `gamma = ${digits(gamma, 2)}: ${count} neighbours, J = ${digits(J(gamma), 3)}.`,
     };
   };
 };

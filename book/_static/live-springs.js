@@ -70,8 +70,8 @@ live.figures.springs = function (figure, data) {
       z.map((place, j) => axis.mark([place, 0], marks[y[j]](3))));
     return {
       state: {degrees: turn % 180, energy: energy(turn), tied: first, best: found, least: energy(found)},
-      text: `Axis at ${digits(turn % 180, 1)} degrees: the springs store ${digits(energy(turn), 3)}. The least is `
-        + `${digits(energy(found), 3)}, at ${digits(found, 1)} degrees.`,
+      text: `Axis at ${digits(turn % 180, 1)} degrees: the springs store ${digits(energy(turn), 3)}.`
+        + (figure.touched ? ` The least is ${digits(energy(found), 3)}, at ${digits(found, 1)} degrees.` : ""),
     };
   };
 };

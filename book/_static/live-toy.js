@@ -50,6 +50,7 @@ live.figures.toy = function (figure, data) {
   }
 
   function draw_arcs(range) {
+    if (!figure.touched) return arc(0, 360, "ring-plain");  // the arcs are the answer to the question above
     if (!range) return "";
     const [low, high] = range, label = (degrees, name) => [0, 180].map(half => {
       const u = at(degrees + half);
@@ -78,15 +79,15 @@ live.figures.toy = function (figure, data) {
       points.map((_, i) => [flat.mark([position[i], 0], marks[data.labels[i]](6)),
         flat.text([position[i], 0], names[i] + "'", {dy: [-18, -18, 28][i]})]));
     const [to_b, to_c] = [1, 2].map(i => Math.abs(position[i] - position[0]));
-    const sentence = `Turn the axis: at ${digits(turn % 180, 0)} degrees b' is ${digits(to_b, 1)} from a', c' is ${
-      digits(to_c, 1)}.`;
+    const sentence = `${figure.touched ? "At" : "Turn the axis: at"} ${digits(turn % 180, 0)} degrees b' is ${
+      digits(to_b, 1)} from a', c' is ${digits(to_c, 1)}${figure.touched ? "; the arcs name the nearest" : ""}.`;
     return {
       state: {points, degrees: turn % 180, nearest: names[nearest], range},
       text: small ? sentence : `Axis at ${digits(turn % 180, 1)} degrees: b' is ${digits(to_b, 2)} from a', c' is ${digits(to_c, 2)}, `
-        + `so ${names[nearest]}' is the nearest; in the plane it is ${names[in_plane]}. `
-        + (range ? `c' is the nearest from ${digits(range[0], 1)} to ${digits(range[1] % 180, 1)} degrees, on `
+        + `so ${names[nearest]}' is the nearest; in the plane it is ${names[in_plane]}.`
+        + (!figure.touched ? "" : range ? ` c' is the nearest from ${digits(range[0], 1)} to ${digits(range[1] % 180, 1)} degrees, on `
           + `${digits((range[1] - range[0]) / 1.8, 1)} % of all axes.`
-          : "b' and c' are equally near on every axis."),
+          : " b' and c' are equally near on every axis."),
     };
   };
 };

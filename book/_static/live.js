@@ -194,6 +194,7 @@ var live = (function () {
     const draw = figures[root.dataset.figure](figure, JSON.parse(root.dataset.given));
     root.figure = figure;
     figure.changed();
+    figure.touched = true;  // whatever changes now, the reader has moved it: answers may be told
     (root.closest(".cell_output") || root.parentElement).classList.add("live-drawn");
   }
 
