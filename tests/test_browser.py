@@ -4,8 +4,11 @@
 npm. What is missing is skipped, and pytest says so. Screenshots: _build/screenshots.
 """
 
+import base64
 import functools
+import hashlib
 import http.server
+import io
 import json
 import re
 import shutil
@@ -19,10 +22,12 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import nbformat
+import numpy as np
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
+from PIL import Image
 
 ROOT = Path(__file__).parent.parent
 HTML = ROOT / "_build" / "html"
@@ -335,6 +340,29 @@ def test_axe_finds_nothing_serious_or_moderate(visit, axe, name):
 @every_page
 def test_a_page_is_light(visit, name):
     assert visit(name)["weight"] < 3 * MEGABYTE
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_figures_lose_bytes_but_look_the_same(site, name):
+    """Beside what the notebook holds: sharp everywhere, and large areas keep their colour."""
+    for picture in pictures(nbformat.read(ROOT / f"{name}.ipynb", as_version=4)):
+        built = HTML / "_images" / f"{hashlib.sha256(picture).hexdigest()}.png"
+        assert built.stat().st_size < len(picture)
+        ours, theirs = (
+            np.asarray(Image.open(source).convert("RGB"), dtype=int)
+            for source in (built, io.BytesIO(picture))
+        )
+        moved = np.abs(ours - theirs).max(axis=2)
+        assert moved.max() < 20
+        assert moved.mean() < 1
+
+
+def pictures(notebook):
+    """The PNG files in the outputs of a notebook."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                yield base64.b64decode(output["data"]["image/png"])
 
 
 @functools.cache
