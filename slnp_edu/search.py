@@ -156,7 +156,8 @@ def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
         return low[np.arange(len(low))[:, None], near].max(axis=1)
     if k > low.shape[1]:
         return np.full(len(low), np.inf)
-    stride = int(np.sqrt(low.shape[1] / (4 * k))) or 1  # fewer to sort here, more to settle later
+    # Fewer to sort here, more to settle later.
+    stride = int(np.sqrt(low.shape[1] / (4 * k))) or 1
     return np.partition(low[:, ::stride], k - 1, axis=1)[:, k - 1]
 
 
