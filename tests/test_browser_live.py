@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from test_browser import HTML, browser  # noqa: F401
+from test_browser import HTML
 
 from slnp_edu.slnp import SLNP, rounds
 from slnp_edu.steps import (
@@ -44,7 +44,7 @@ every_figure = pytest.mark.parametrize(("name", "figure"), PAGES)
 
 
 @pytest.fixture
-def visit(browser):  # noqa: F811
+def visit(browser):
     """Open a page, wide or as on a phone; return it and the figure asked for."""
     if not (HTML / "book").exists():
         pytest.skip("the book is not built: run make book")
