@@ -40,3 +40,15 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def open_context(browser):
+    """A fresh window, as it were, that waits: the machine may be busy."""
+
+    def open_context(**options):
+        context = browser.new_context(**options)
+        context.set_default_timeout(300_000)
+        return context
+
+    return open_context

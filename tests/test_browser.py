@@ -186,7 +186,7 @@ AXE = """async only => {
 
 
 @pytest.fixture(scope="session")
-def visit(site, browser, axe):
+def visit(site, open_context, axe):
     """What is seen on a visit to a page, at both widths, light and dark; each page once."""
 
     @functools.cache
@@ -199,7 +199,7 @@ def visit(site, browser, axe):
             if response.status >= 400:
                 seen["failed"].append(response.url)
 
-        context = browser.new_context()
+        context = open_context()
         page = context.new_page()
         page.on("console", lambda m: m.type == "error" and seen["console"].append(m.text))
         page.on("pageerror", lambda error: seen["console"].append(str(error)))
@@ -275,8 +275,8 @@ def test_the_html_is_valid(site, tmp_path):
 
 
 @pytest.fixture
-def page(browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+def page(open_context):
+    context = open_context(viewport={"width": 1280, "height": 800})
     yield context.new_page()
     context.close()
 
@@ -420,6 +420,17 @@ def test_the_landing_page_says_all_in_one_screen(site, page):
         ]  # fmt: skip
 
 
+def test_paper_is_white_in_the_dark_too(site, page):
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{site}book/summary.html", wait_until="load")
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "dark"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(theme) == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(theme) == "dark"
+
+
 def test_the_summary_prints_on_one_page(site, page):
     page.goto(f"{site}book/summary.html")
     typeset(page)
@@ -558,14 +569,14 @@ def share():
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", [name for name in NOTEBOOKS if Path(name).name[0].isdigit()])
-def test_text_stands_and_equations_follow_soon_on_a_slow_machine(site, browser, name):
+def test_text_stands_and_equations_follow_soon_on_a_slow_machine(site, open_context, name):
     """Four times slower than this machine; the best of five.
 
     Other work takes its part of the machine, so the clock is scaled by the part this process got.
     """
     text, maths = [], []
     while len(text) < 5 and not (text and min(text) < 1.5 and min(maths) < 6):
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context = open_context(viewport={"width": 1280, "height": 800})
         page = context.new_page()
         context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
         page.add_init_script(STOPWATCH)
