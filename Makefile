@@ -60,9 +60,9 @@ mutate: $(READY)  ## change the method in one place after the other and see whet
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "mutmut>=3.8,<4"
 	$(BIN)/mutmut run; $(BIN)/mutmut results
 
-browser: book  ## build the book and look at every page in a real browser (needs chromium)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/test_browser.py tests/test_browser_live.py -k "not slow_machine"
-	$(BIN)/python -m pytest tests/test_browser.py -k slow_machine
+browser: book  ## build the book and look at every page in a real browser (needs chromium; FEW=1: at one of every kind, as CI does)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/test_browser*.py -k "not slow_machine"
+	$(if $(FEW),,$(BIN)/python -m pytest tests/test_browser.py -k slow_machine)
 	@echo "What each page looks like: _build/screenshots"
 
 course: $(READY)  ## attack the grading: hostile notebooks, pages in chromium, a busy machine (needs bubblewrap)

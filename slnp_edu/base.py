@@ -54,7 +54,8 @@ def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     >>> in_basis(W, "orthonormal")
     array([[0.],
            [1.]])
-    >>> in_basis(W, "whitened", np.array([[1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])) * np.sqrt(8)
+    >>> X = np.array([[1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
+    >>> in_basis(W, "whitened", X) * np.sqrt(8)
     array([[0.],
            [1.]])
     """
@@ -64,7 +65,7 @@ def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     if basis == "orthonormal":
         X = np.eye(len(W))
     elif X is None:
-        raise ValueError("basis='whitened' is W'StW = I: pass X, the training samples, as well.")
+        raise ValueError("basis='whitened' is W'StW = I: pass X, the training samples.")
     else:
         X = X - X.mean(axis=0)
     W = gram_schmidt(gram_schmidt(W, X), X)  # once more, to take off what rounding has left

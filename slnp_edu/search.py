@@ -159,7 +159,7 @@ def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
     n, m = low.shape
     if k > m:
         return np.full(n, np.inf)
-    size = int(np.sqrt(m / (2 * k))) or 1  # only the least of each group of entries is sorted
+    size = int(np.sqrt(m / (2 * k))) or 1  # of a group: only its least is sorted
     least = low[:, : m // size * size].reshape(n, size, -1).min(axis=1)
     return np.partition(least, k - 1, axis=1)[:, k - 1]
 

@@ -1,11 +1,24 @@
-"""Settings for all tests."""
+"""Settings for all tests, and the browser that those of the pages share."""
 
 import os
+import shutil
 
 # scikit-learn's check_estimator skips its array-API check unless this is set before scipy loads.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 settings.register_profile(
     "steady",
@@ -15,3 +28,27 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One for all modules: playwright cannot be started twice in a process."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def open_context(browser):
+    """A fresh window, as it were, that waits: the machine may be busy."""
+
+    def open_context(**options):
+        context = browser.new_context(**options)
+        context.set_default_timeout(300_000)
+        return context
+
+    return open_context

@@ -4,8 +4,11 @@
 npm. What is missing is skipped, and pytest says so. Screenshots: _build/screenshots.
 """
 
+import base64
 import functools
+import hashlib
 import http.server
+import io
 import json
 import re
 import shutil
@@ -19,24 +22,16 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import nbformat
+import numpy as np
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
+from PIL import Image
 
 ROOT = Path(__file__).parent.parent
 HTML = ROOT / "_build" / "html"
 SHOTS = ROOT / "_build" / "screenshots"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "dark"), (390, "light")]
 MEGABYTE = 1e6
 
@@ -54,9 +49,19 @@ def contents(node):
 PAGES = contents(yaml.safe_load((ROOT / "_toc.yml").read_text()))
 NOTEBOOKS = [page for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
 EXTRA = ["search", "genindex", "py-modindex", "prf-prf"]  # made by Sphinx
-# A page is visited once for all its tests, so they go to the same worker.
+# One of every kind, which `make browser FEW=1` visits.
+FEW = ["index", "01-toy", "05-gamma-step", "10-yale-b", "14-fair-fight", "line-5-w-step"]
+FEW += ["teaching", "a4-gamma-step", "speed", "errata", "glossary", "api", "search"]
+
+
+def marks(name):
+    """A page is visited once for all its tests, so they go to the same worker."""
+    group = pytest.mark.xdist_group(name)
+    return [group] if Path(name).name in FEW else [group, pytest.mark.whole]
+
+
 every_page = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in PAGES + EXTRA]
+    "name", [pytest.param(name, marks=marks(name)) for name in PAGES + EXTRA]
 )
 
 
@@ -83,17 +88,6 @@ def site():
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")
@@ -148,6 +142,10 @@ UNFOLDED = """() => {
   document.querySelectorAll(".toggle-button-hidden").forEach(button => button.click());
   document.querySelectorAll("details").forEach(node => { node.open = true; });
 }"""
+# Code that does not fit the column. A line is told by its longest.
+SCROLLS = """() => [...document.querySelectorAll("main pre")]
+  .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+  .map(box => box.textContent.split("\\n").reduce((a, b) => b.length > a.length ? b : a))"""
 # On paper nothing scrolls, so nothing may be wider than the page or than the box it is in. The
 # MathML of a formula is there to be read out, not to be seen.
 CUT = """() => {
@@ -188,29 +186,25 @@ AXE = """async only => {
 
 
 @pytest.fixture(scope="session")
-def visit(site, browser, axe):
+def visit(site, open_context, axe):
     """What is seen on a visit to a page, at both widths, light and dark; each page once."""
 
     @functools.cache
     def visit(name):
-        seen = {key: [] for key in ("elsewhere", "console", "failed", "wide", "axe")}
+        seen = {key: [] for key in ("asked", "console", "failed", "wide", "axe")}
         weight = []
-
-        def ask(request):
-            if not request.url.startswith((site, "data:", "blob:")):
-                seen["elsewhere"].append(request.url)
 
         def look(response):
             weight.append(int(response.headers.get("content-length", 0)))
             if response.status >= 400:
                 seen["failed"].append(response.url)
 
-        context = browser.new_context()
+        context = open_context()
         page = context.new_page()
         page.on("console", lambda m: m.type == "error" and seen["console"].append(m.text))
         page.on("pageerror", lambda error: seen["console"].append(str(error)))
         page.on("requestfailed", lambda request: seen["failed"].append(request.url))
-        page.on("request", ask)
+        page.on("request", lambda request: seen["asked"].append(request.url))
         page.on("response", look)
         page.goto(f"{site}{name}.html", wait_until="load")
         typeset(page)
@@ -227,6 +221,8 @@ def visit(site, browser, axe):
             shot = SHOTS / f"{name.replace('/', '-')}-{width}-{scheme}.jpg"
             page.screenshot(path=shot, full_page=True, type="jpeg", quality=70)
         page.evaluate(UNFOLDED)
+        page.set_viewport_size({"width": 1280, "height": 800})
+        seen["scrolls"] = page.evaluate(SCROLLS)
         page.emulate_media(media="print")
         page.set_viewport_size(A4)
         seen["cut"] = page.evaluate(CUT)
@@ -279,8 +275,8 @@ def test_the_html_is_valid(site, tmp_path):
 
 
 @pytest.fixture
-def page(browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+def page(open_context):
+    context = open_context(viewport={"width": 1280, "height": 800})
     yield context.new_page()
     context.close()
 
@@ -289,8 +285,9 @@ def page(browser):
 
 
 @every_page
-def test_no_request_leaves_localhost(visit, name):
-    assert visit(name)["elsewhere"] == []
+def test_no_request_leaves_localhost(site, visit, name):
+    here = (site, "data:", "blob:")
+    assert [url for url in visit(name)["asked"] if not url.startswith(here)] == []
 
 
 @every_page
@@ -302,6 +299,17 @@ def test_no_error_in_the_console_and_no_failed_resource(visit, name):
 @every_page
 def test_every_equation_is_typeset(visit, name):
     assert visit(name)["maths"] == []
+
+
+@every_page
+def test_mathjax_comes_where_there_is_a_formula_and_only_there(visit, name):
+    formulas = soup(HTML / f"{name}.html").select(".math")
+    assert any("/mathjax/" in url for url in visit(name)["asked"]) == bool(formulas)
+
+
+@every_page
+def test_code_fits_the_column_of_a_wide_screen(visit, name):
+    assert visit(name)["scrolls"] == []
 
 
 @every_page
@@ -337,6 +345,29 @@ def test_a_page_is_light(visit, name):
     assert visit(name)["weight"] < 3 * MEGABYTE
 
 
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_figures_lose_bytes_but_look_the_same(site, name):
+    """Beside what the notebook holds: sharp everywhere, and large areas keep their colour."""
+    for picture in pictures(nbformat.read(ROOT / f"{name}.ipynb", as_version=4)):
+        built = HTML / "_images" / f"{hashlib.sha256(picture).hexdigest()}.png"
+        assert built.stat().st_size < len(picture)
+        ours, theirs = (
+            np.asarray(Image.open(source).convert("RGB"), dtype=int)
+            for source in (built, io.BytesIO(picture))
+        )
+        moved = np.abs(ours - theirs).max(axis=2)
+        assert moved.max() < 20
+        assert moved.mean() < 1
+
+
+def pictures(notebook):
+    """The PNG files in the outputs of a notebook."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                yield base64.b64decode(output["data"]["image/png"])
+
+
 @functools.cache
 def soup(path):
     return BeautifulSoup(path.read_bytes(), "html.parser")
@@ -347,7 +378,7 @@ def anchors(path):
     return {node["id"] for node in soup(path).find_all(id=True)}
 
 
-@every_page
+@pytest.mark.parametrize("name", PAGES + EXTRA)
 def test_every_internal_link_and_anchor_resolves(site, name):
     here, broken = HTML / f"{name}.html", []
     for node in soup(here).select("a[href], img[src], script[src], link[href]"):
@@ -387,6 +418,17 @@ def test_the_landing_page_says_all_in_one_screen(site, page):
         assert [door.inner_text().split(":")[0] for door in doors] == [
             "Start reading", "Read", "Run", "Teach"
         ]  # fmt: skip
+
+
+def test_paper_is_white_in_the_dark_too(site, page):
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{site}book/summary.html", wait_until="load")
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "dark"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(theme) == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(theme) == "dark"
 
 
 def test_the_summary_prints_on_one_page(site, page):
@@ -525,15 +567,16 @@ def share():
     return (time.process_time() - own) / (time.perf_counter() - wall)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", [name for name in NOTEBOOKS if Path(name).name[0].isdigit()])
-def test_text_stands_and_equations_follow_soon_on_a_slow_machine(site, browser, name):
+def test_text_stands_and_equations_follow_soon_on_a_slow_machine(site, open_context, name):
     """Four times slower than this machine; the best of five.
 
     Other work takes its part of the machine, so the clock is scaled by the part this process got.
     """
     text, maths = [], []
     while len(text) < 5 and not (text and min(text) < 1.5 and min(maths) < 6):
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context = open_context(viewport={"width": 1280, "height": 800})
         page = context.new_page()
         context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
         page.add_init_script(STOPWATCH)

@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from test_browser import HTML, browser  # noqa: F401
+from test_browser import HTML
 
 from slnp_edu.slnp import SLNP, rounds
 from slnp_edu.steps import (
@@ -44,7 +44,7 @@ every_figure = pytest.mark.parametrize(("name", "figure"), PAGES)
 
 
 @pytest.fixture
-def visit(browser):  # noqa: F811
+def visit(open_context):
     """Open a page, wide or as on a phone; return it and the figure asked for."""
     if not (HTML / "book").exists():
         pytest.skip("the book is not built: run make book")
@@ -52,7 +52,7 @@ def visit(browser):  # noqa: F811
 
     def visit(name, figure, **options):
         options = {"viewport": {"width": 1280, "height": 900}} | options
-        contexts.append(browser.new_context(**options))
+        contexts.append(open_context(**options))
         page = contexts[-1].new_page()
         page.route("**/mathjax/**", lambda route: route.abort())  # formulas would move the figures
         page.goto((HTML / "book" / f"{name}.html").as_uri(), wait_until="domcontentloaded")

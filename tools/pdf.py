@@ -4,7 +4,8 @@ Chromium prints each page of the table of contents as the style sheet says for p
 the parts together. Chromium writes a link to another page as an address and gives a position
 only to what is linked from the same page, so before a page is printed it gets an unseen link to
 each place that other pages point to, and afterwards addresses are turned into positions.
-Usage: python tools/pdf.py    (after make book; needs chromium)
+Usage: python tools/pdf.py [file]    (after make book; needs chromium)
+Without the name of a file the PDF goes beside the pages, and the landing page offers it.
 """
 
 import io
@@ -119,20 +120,27 @@ def places(parts, names):
     return found
 
 
+def target_of(link, base):
+    """Where a link on a page that came from the address `base` leads, as an address."""
+    if "/Dest" in link:
+        return f"{base}#{unquote(str(link['/Dest']).lstrip('/'))}"
+    return unquote(link.get("/A", {}).get("/URI", ""))
+
+
 def relink(writer, page, base, place_of):
-    """Make the links of a page that came from the address `base` lead to places in the PDF."""
+    """Make the links of a page that came from the address `base` lead to places in the PDF.
+
+    Those to a file that is not in the PDF, such as a notebook to download, lead nowhere.
+    """
     for link in (annotation.get_object() for annotation in page.get("/Annots", [])):
-        if "/Dest" in link:
-            target = f"{base}#{unquote(str(link['/Dest']).lstrip('/'))}"
-        else:
-            target = unquote(link.get("/A", {}).get("/URI", ""))
-        if target not in place_of:
-            continue
-        number, top = place_of[target]
-        where = [writer.pages[number].indirect_reference, NameObject("/XYZ"), NullObject()]
-        where += [NullObject() if top is None else FloatObject(top), NullObject()]
-        link.pop("/A", None)
-        link[NameObject("/Dest")] = ArrayObject(where)
+        target = target_of(link, base)
+        if target in place_of:
+            number, top = place_of[target]
+            where = [writer.pages[number].indirect_reference, NameObject("/XYZ"), NullObject()]
+            where += [NullObject() if top is None else FloatObject(top), NullObject()]
+            link[NameObject("/Dest")] = ArrayObject(where)
+        if target.startswith("file:"):
+            link.pop("/A", None)
 
 
 def bind(order, parts, numbers):
@@ -174,13 +182,14 @@ def offer():
     landing.write_text(text.replace(OFFER, link), encoding="utf-8")
 
 
-def main():
+def main(path=PDF):
     order = list(contents())
     parts, numbers = printed([name for _, name in order])
-    bind(order, parts, numbers).write(PDF)
-    offer()
-    print(f"{PDF}: {len(PdfReader(PDF).pages)} pages, {PDF.stat().st_size / 1e6:.1f} MB")
+    bind(order, parts, numbers).write(path)
+    if path == PDF:
+        offer()
+    print(f"{path}: {len(PdfReader(path).pages)} pages, {path.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))

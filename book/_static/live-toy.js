@@ -29,8 +29,9 @@ live.figures.toy = function (figure, data) {
     text: () => `${digits(turn % 180, 1)} degrees`,
   });
   if (!small) figure.button("Put everything back", reset);
-  if (!small) figure.hint("Drag a fish, or the knob of the axis. By keyboard: Tab chooses, the arrow keys move, with Shift in "
-    + "small steps.");
+  if (!small) figure.hint("Dots are one kind of fish, the triangle is the other; a', b', c' are their shadows on the axis. The "
+    + "ring shows for every axis whose shadow is nearest to a': thick where it is c', dashed where it is b'. Drag a "
+    + "fish, or the knob of the axis. By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
 
   /** From where to where, in degrees, c' is the nearest: the product of the chapter is negative there. */
   function range_of_c() {
@@ -61,6 +62,16 @@ live.figures.toy = function (figure, data) {
     ]).concat(label((2 * low + high) / 3, "c"), label((low + high) / 2 + 90, "b"));
   }
 
+  /** In the free corner: what the two looks of the ring mean. */
+  function draw_key() {
+    const right = plane.xlim[1], top = plane.ylim[1], row = n => top - 15 * n / plane.unit;
+    const entry = (n, look, name) => [
+      plane.line([right - 50 / plane.unit, row(n)], [right - 20 / plane.unit, row(n)], look),
+      plane.text([right, row(n)], name, {look: "small", anchor: "end"})];
+    return [plane.text([right, top], "nearest to a'", {look: "small", anchor: "end"}),
+      entry(1, "arc-c", "c'"), entry(2, "arc-b", "b'")];
+  }
+
   return function draw() {
     const u = at(turn), position = points.map(p => u[0] * (p[0] - pivot[0]) + u[1] * (p[1] - pivot[1]));
     const foot = z => pivot.map((centre, i) => centre + z * u[i]);
@@ -70,7 +81,7 @@ live.figures.toy = function (figure, data) {
     plane.draw(
       plane.text([plane.xlim[1], plane.ylim[0]], "lightness", {dy: 15, anchor: "end"}),
       `<text transform="translate(13 ${plane.y(2)}) rotate(-90)" text-anchor="middle">length</text>`,
-      draw_arcs(range), plane.across(pivot, u, "axis"),
+      draw_key(), draw_arcs(range), plane.across(pivot, u, "axis"),
       points.map((p, i) => [plane.line(p, foot(position[i]), "dotted"),
         plane.mark(foot(position[i]), marks[data.labels[i]](3.5))]));
     flat?.draw(

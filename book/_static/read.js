@@ -1,4 +1,4 @@
-/* What the style sheet cannot know: which boxes scroll, how wide a formula is, what a button opens. */
+/* What the style sheet cannot know: which boxes scroll, how wide a formula is, what a button opens, when paper is meant. */
 (function () {
   "use strict";
   const SCROLLING =
@@ -60,6 +60,15 @@
     const typeset = window.MathJax && MathJax.startup && MathJax.startup.promise;
     if (typeset) typeset.then(() => { fit(); markAll(); });
   }
+
+  /* Paper is white, whatever the screen is. */
+  const root = document.documentElement;
+  let theme;
+  window.addEventListener("beforeprint", () => {
+    theme = root.dataset.theme;
+    root.dataset.theme = "light";
+  });
+  window.addEventListener("afterprint", () => { root.dataset.theme = theme; });
 
   window.addEventListener("load", start);
 })();

@@ -133,7 +133,7 @@ def similarity_order(
         order = np.argsort(-np.asarray(values), kind="stable")
         image_grid(images[np.concatenate([[0], order + 1])], columns=n + 1, ax=axis)
         labels = ["reference", *(f"{k + 2}: {values[k]:.3f}" for k in order)]
-        axis.set_xticks(width / 2 + (width + 2) * np.arange(n + 1), labels, fontsize="x-small")
+        axis.set_xticks(width / 2 + (width + 2) * np.arange(n + 1), labels, fontsize=8)
         axis.set_title(title)
     figure.tight_layout()
     return figure
@@ -360,7 +360,7 @@ def draw_real_figures(dataset: str, data: Any, record: dict[str, Any], folder: P
     paths = []
     for name, figure in drawn.items():
         paths.append(folder / f"{name}.png")
-        paths[-1].write_bytes(light_png(figure, dpi=100))
+        paths[-1].write_bytes(light_png(figure))
     return paths
 
 

@@ -23,6 +23,7 @@ from slnp_edu.slnp import SLNP
 from slnp_edu.steps import Array
 
 Rates = dict[str, dict[str, float]]  # method -> basis -> per cent
+Rows = NDArray[np.intp]
 
 
 def _lda(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
@@ -56,7 +57,7 @@ METHODS: dict[str, Callable[..., Array]] = {
 }
 
 
-def random_split(y: NDArray[Any], N_i: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def random_split(y: NDArray[Any], N_i: int, seed: int) -> tuple[Rows, Rows]:
     """Draw N_i samples of each class for training; the rest is for the test.
 
     The draw depends on N_i as well as on the seed. Were it to depend on the seed alone, the

@@ -173,8 +173,8 @@ def difference(*counts: Tally) -> Difference:
     Examples
     --------
     >>> found = difference(Tally(np.array([[2, 0, 1], [1, 0, 2]]), np.full((2, 3), 50)))
-    >>> print(f"{found.these.points:.1f} points, {found.images:.1f} of {found.tested:.0f} images")
-    2.0 points, 3.0 of 150 images
+    >>> print(f"{found.these.points:.1f} points, {found.images:.1f} of {found.tested:.0f}")
+    2.0 points, 3.0 of 150
     """
     found = [_shares(each) for each in counts]
     n = len(found)
@@ -407,8 +407,8 @@ def corrected_resampled(differences: Sequence[float], n_train: int, n_test: int)
     --------
     >>> plain = summarise([1.0, 2.0, 1.5, 2.5, 1.0])
     >>> corrected = corrected_resampled([1.0, 2.0, 1.5, 2.5, 1.0], n_train=50, n_test=4950)
-    >>> print(f"{plain.mean:.1f} ± {plain.interval:.1f}, corrected ± {corrected.interval:.1f}")
-    1.6 ± 0.8, corrected ± 18.0
+    >>> print(f"{plain.mean:.1f} ± {plain.interval:.1f}, or ± {corrected.interval:.1f}")
+    1.6 ± 0.8, or ± 18.0
     """
     n = len(differences)
     variance = np.var(differences, ddof=1) * (1 / n + n_test / n_train)

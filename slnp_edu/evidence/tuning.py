@@ -187,7 +187,8 @@ def inner_counts(
             place = {setting: i for i, setting in enumerate(settings(method, grid, labels))}
             for setting, basis, W in projections(method, A, y[fit], grid):
                 D = setting.D_PCA
-                right = nearest_neighbour_is_right(A[:, :D] @ W, y[fit], B[:, :D] @ W, y[left])
+                Y_fit, Y_left = A[:, :D] @ W, B[:, :D] @ W
+                right = nearest_neighbour_is_right(Y_fit, y[fit], Y_left, y[left])
                 counts[method][place[setting], COMMON.index(basis)] += right.sum()
     return counts
 
