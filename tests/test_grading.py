@@ -696,6 +696,7 @@ PROMISES = {  # a sentence of the page, and the test that keeps it
     "Each notebook runs in a sandbox of its own": "the_sandbox_sees_nothing_of_the_grading",
     "other submissions, this repository and your environment": "nothing_outside_was_read_or",
     "Whatever it leaves running ends with the sandbox": "nothing_is_left_running",
+    "ends with the grading, even if you kill that": "the_grading_or_a_judge_is_killed",
     "Without either, grading refuses": "without_a_sandbox_grading_refuses_unless_told",
     "a text with a script or a foreign picture is shown as it was typed": "a_harmful_text_is_shown",
     "What students write never runs at your side": "formgrader_runs_nothing_of_a_students",
@@ -711,6 +712,7 @@ STATUSES = ["not a notebook", "package not installed here", "ran out of memory",
 STATUSES += ["stopped for too much output", "could not be interrupted", "ended the kernel"]
 STATUSES += ["started too many processes", "text found elsewhere", "look at how it uses"]
 STATUSES += ["changed since it was graded by hand", "showed too much", "waited"]
+STATUSES += ["gave something other than numbers", "gave nan or infinity", "changes its arguments"]
 
 
 def test_every_promise_of_the_teaching_page_has_its_test():
