@@ -121,8 +121,15 @@ class Judge:
             if "STUDENT" in self.space:
                 self.space["STUDENT"] = self.number
 
+    def define(self, source):
+        """Make the helpers of a test known, which later tests may use, whatever becomes of it."""
+        kept = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+        body = [node for node in ast.parse(source).body if isinstance(node, kept)]
+        exec(compile(ast.Module(body, []), "<helpers>", "exec"), self.space)
+
     def test(self, source, before, seen):
         """The outputs of a test cell: none if it is passed, else the error."""
+        self.define(source)
         rule = broken_rule(source, before)
         if rule:
             return [error("AssertionError", rule)]
