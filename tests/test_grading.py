@@ -388,6 +388,36 @@ def test_without_a_sandbox_grading_refuses_unless_told(tmp_path):
     assert "Graded WITHOUT a sandbox" in done.stdout
 
 
+DOCKER = """#!{python}
+import os, sys
+given = sys.argv[1:]
+if given[0] == "run":
+    at = given.index("slnp-grading")
+    assert given[at + 1 : at + 3] == ["python", "/grading/desk.py"]
+    assert {{"--network=none", "--read-only", "--volume={inside}:/grading:ro"}} <= {{*given}}
+    names = dict(g.removeprefix("--env=").split("=", 1) for g in given if g.startswith("--env="))
+    names = {{k: v.replace("/home/student", os.getcwd()) for k, v in names.items()}}
+    os.execve(sys.executable, [sys.executable, "{inside}/desk.py", *given[at + 3 :]], names)
+"""
+
+
+def test_a_container_takes_the_place_of_bubblewrap(tmp_path):
+    """With a stand-in for docker: what we ask of it, not what it makes of that."""
+    make_course(tmp_path, tiny.source())
+    release = tiny.student_version(tmp_path)
+    hand_in(tmp_path, "ann", solved(release))
+    hand_in(tmp_path, "eve", solved(release, double=WRONG))
+    docker = tmp_path / "docker"
+    inside = tiny.ROOT / "tools" / "grading" / "inside"
+    docker.write_text(DOCKER.format(python=sys.executable, inside=inside), "utf-8")
+    docker.chmod(0o755)
+    done = grade(tmp_path, "--no-rehearsal", env=os.environ | {"PATH": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert "WITHOUT" not in done.stdout
+    assert tiny.points(rows(tmp_path)["ann"]) == (3, 2)
+    assert tiny.points(rows(tmp_path)["eve"]) == (0, 2)
+
+
 # ------------------------------------------------------------------ the parts by themselves
 
 
@@ -697,6 +727,7 @@ PROMISES = {  # a sentence of the page, and the test that keeps it
     "other submissions, this repository and your environment": "nothing_outside_was_read_or",
     "Whatever it leaves running ends with the sandbox": "nothing_is_left_running",
     "ends with the grading, even if you kill that": "the_grading_or_a_judge_is_killed",
+    "makes an image that `make grade` then uses": "a_container_takes_the_place_of_bubblewrap",
     "Without either, grading refuses": "without_a_sandbox_grading_refuses_unless_told",
     "a text with a script or a foreign picture is shown as it was typed": "a_harmful_text_is_shown",
     "What students write never runs at your side": "formgrader_runs_nothing_of_a_students",
@@ -715,8 +746,13 @@ STATUSES += ["changed since it was graded by hand", "showed too much", "waited"]
 STATUSES += ["gave something other than numbers", "gave nan or infinity", "changes its arguments"]
 
 
-def test_every_promise_of_the_teaching_page_has_its_test():
-    page = (tiny.ROOT / "book" / "teaching.md").read_text("utf-8")
+def pages_for_teachers():
+    folder = tiny.ROOT / "book"
+    return "".join((folder / name).read_text("utf-8") for name in ("teaching.md", "grading.md"))
+
+
+def test_every_promise_of_the_teaching_pages_has_its_test():
+    page = pages_for_teachers()
     tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
     tools = "".join(p.read_text("utf-8") for p in (tiny.ROOT / "tools").rglob("*.py"))
     for promise, test in PROMISES.items():
@@ -728,7 +764,7 @@ def test_every_promise_of_the_teaching_page_has_its_test():
 
 
 def test_the_page_names_the_limits_of_the_code():
-    page = (tiny.ROOT / "book" / "teaching.md").read_text("utf-8")
+    page = pages_for_teachers()
     limits = Limits()
     for text in (
         f"per cell ({limits.cell_seconds:g} s)",
