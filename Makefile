@@ -92,7 +92,7 @@ verify: $(READY)  ## run a random sample of the experiments again and compare wi
 assignments: $(READY)  ## generate the student versions of the assignments; refuse if one has drifted (UPDATE=1: write them)
 	$(BIN)/python tools/assignments.py $(if $(UPDATE),--update)
 
-grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1, OPTIONS="...": see the teaching page)
+grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1, OPTIONS="...": see the page on grading)
 	$(BIN)/python tools/grade.py $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") $(if $(REPORT),--report) $(OPTIONS)
 
 slides: $(READY)  ## make lecture slides from the chapters of the course plans, into _build/slides

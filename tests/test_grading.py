@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unicodedata
 from copy import deepcopy
 from pathlib import Path
@@ -388,6 +389,38 @@ def test_without_a_sandbox_grading_refuses_unless_told(tmp_path):
     assert "Graded WITHOUT a sandbox" in done.stdout
 
 
+DOCKER = """
+import os, sys
+given = sys.argv[1:]
+if given[0] == "run":
+    at = given.index("slnp-grading")
+    assert given[at + 1 : at + 3] == ["python", "/grading/desk.py"]
+    assert {{"--network=none", "--read-only", "--volume={inside}:/grading:ro"}} <= {{*given}}
+    names = dict(g.removeprefix("--env=").split("=", 1) for g in given if g.startswith("--env="))
+    names = {{k: v.replace("/home/student", os.getcwd()) for k, v in names.items()}}
+    os.execve(sys.executable, [sys.executable, "{inside}/desk.py", *given[at + 3 :]], names)
+"""
+
+
+def test_a_container_takes_the_place_of_bubblewrap(tmp_path):
+    """With a stand-in for docker: what we ask of it, not what it makes of that."""
+    make_course(tmp_path, tiny.source())
+    release = tiny.student_version(tmp_path)
+    hand_in(tmp_path, "ann", solved(release))
+    hand_in(tmp_path, "eve", solved(release, double=WRONG))
+    docker, script = tmp_path / "docker", tmp_path / "docker.py"
+    inside = tiny.ROOT / "tools" / "grading" / "inside"
+    script.write_text(DOCKER.format(inside=inside), "utf-8")
+    docker.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n', "utf-8")
+    docker.chmod(0o755)
+    alone = os.environ | {"PATH": str(tmp_path)}  # time is the clock's here, so leave plenty
+    done = grade(tmp_path, "--no-rehearsal", "--cell-seconds", "60", env=alone)
+    assert done.returncode == 0, done.stderr
+    assert "WITHOUT" not in done.stdout
+    assert tiny.points(rows(tmp_path)["ann"]) == (3, 2)
+    assert tiny.points(rows(tmp_path)["eve"]) == (0, 2)
+
+
 # ------------------------------------------------------------------ the parts by themselves
 
 
@@ -587,6 +620,20 @@ def test_the_sandbox_sees_nothing_of_the_grading():
     assert eval(shown[2]) in ([], ["/root"])
 
 
+def test_a_clone_may_lie_under_tmp(monkeypatch):
+    """What is shown there is there, and the student's own files go elsewhere."""
+    if choose() != "bubblewrap":
+        pytest.skip("no sandbox here: apt-get install bubblewrap")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        monkeypatch.setattr("grading.sandbox.module_folders", lambda: [Path(folder)])
+        sandbox = Sandbox("bubblewrap", Limits())
+        look = f"import os, tempfile\nprint(os.listdir('/tmp') == [{Path(folder).name!r}])\n"
+        look += "print(tempfile.NamedTemporaryFile().name.startswith('/home/student'))"
+        shown = sandbox.ask({"run": look}, 10)["outputs"][0]["text"]
+        sandbox.close()
+    assert shown == "True\nTrue\n"
+
+
 def test_what_is_installed_comes_before_a_file_of_the_same_name():
     sandbox = Sandbox(choose(), Limits())
     shadow = "open('tqdm.py', 'w').write('shadow = 1')\nimport tqdm\nprint(hasattr(tqdm, 'shadow'))"
@@ -696,6 +743,8 @@ PROMISES = {  # a sentence of the page, and the test that keeps it
     "Each notebook runs in a sandbox of its own": "the_sandbox_sees_nothing_of_the_grading",
     "other submissions, this repository and your environment": "nothing_outside_was_read_or",
     "Whatever it leaves running ends with the sandbox": "nothing_is_left_running",
+    "ends with the grading, even if you kill that": "the_grading_or_a_judge_is_killed",
+    "makes an image that `make grade` then uses": "a_container_takes_the_place_of_bubblewrap",
     "Without either, grading refuses": "without_a_sandbox_grading_refuses_unless_told",
     "a text with a script or a foreign picture is shown as it was typed": "a_harmful_text_is_shown",
     "What students write never runs at your side": "formgrader_runs_nothing_of_a_students",
@@ -711,10 +760,16 @@ STATUSES = ["not a notebook", "package not installed here", "ran out of memory",
 STATUSES += ["stopped for too much output", "could not be interrupted", "ended the kernel"]
 STATUSES += ["started too many processes", "text found elsewhere", "look at how it uses"]
 STATUSES += ["changed since it was graded by hand", "showed too much", "waited"]
+STATUSES += ["gave something other than numbers", "gave nan or infinity", "changes its arguments"]
 
 
-def test_every_promise_of_the_teaching_page_has_its_test():
-    page = (tiny.ROOT / "book" / "teaching.md").read_text("utf-8")
+def pages_for_teachers():
+    folder = tiny.ROOT / "book"
+    return "".join((folder / name).read_text("utf-8") for name in ("teaching.md", "grading.md"))
+
+
+def test_every_promise_of_the_teaching_pages_has_its_test():
+    page = pages_for_teachers()
     tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
     tools = "".join(p.read_text("utf-8") for p in (tiny.ROOT / "tools").rglob("*.py"))
     for promise, test in PROMISES.items():
@@ -726,7 +781,7 @@ def test_every_promise_of_the_teaching_page_has_its_test():
 
 
 def test_the_page_names_the_limits_of_the_code():
-    page = (tiny.ROOT / "book" / "teaching.md").read_text("utf-8")
+    page = pages_for_teachers()
     limits = Limits()
     for text in (
         f"per cell ({limits.cell_seconds:g} s)",
@@ -746,12 +801,17 @@ def test_nothing_in_the_results_is_a_program(graded):
     assert (graded[0] / "out" / "nbgrader_config.json").exists()
 
 
+EXAMPLES = {"test-above", "test-worst", "test-rising"}  # ask for data, so have none of their own
+
+
 def test_hidden_tests_differ_from_student_to_student():
     from grading.judge import number_of
 
     assert len({number_of(name) for name in ("ann", "bob", "Ann", "ann-b")}) == 4
     for path in (tiny.ROOT / "assignments" / "source").glob("*/*.ipynb"):
-        text = path.read_text("utf-8")
-        assert "STUDENT = 0" in text
-        hidden = text.split("### BEGIN HIDDEN TESTS")[1:]
-        assert any("STUDENT" in part.split("### END HIDDEN TESTS")[0] for part in hidden), path
+        assert "STUDENT = 0" in path.read_text("utf-8")
+        for cell in nbformat.read(path, as_version=4).cells:
+            settings = cell.metadata.nbgrader
+            if settings.grade and not settings.solution and settings.grade_id not in EXAMPLES:
+                hidden = cell.source.partition("### BEGIN HIDDEN TESTS")[2]
+                assert "STUDENT" in hidden, f"{path.stem}: {settings.grade_id}"

@@ -95,9 +95,14 @@ def hand_in(folder, student, notebook, name=f"{NAME}.ipynb"):
     return path
 
 
-def grade(folder, *options, **kwargs):
+def command_for(folder, *options):
     command = [sys.executable, ROOT / "tools" / "grade.py", folder / "submissions"]
-    command += ["--out", folder / "out", "--assignments", folder / "course", *LIMITS, *options]
+    command += ["--out", folder / "out", "--assignments", folder / "course"]
+    return [*command, *LIMITS, *options]
+
+
+def grade(folder, *options, **kwargs):
+    command = command_for(folder, *options)
     return subprocess.run(command, capture_output=True, text=True, timeout=3000, **kwargs)
 
 

@@ -6,7 +6,7 @@ Any file whose name holds the name of an assignment counts, in the layouts
   SUBMISSIONS/<student>/a1-neighbours.ipynb         (also one folder deeper, as nbgrader collects)
   SUBMISSIONS/<student>_a1-neighbours.ipynb
 and as Moodle and Canvas name them. The results go to a folder beside (SUBMISSIONS-graded), which
-is an nbgrader course folder. book/teaching.md tells how to use it; tools/grading does the work.
+is an nbgrader course folder. book/grading.md tells how to use it; tools/grading does the work.
 """
 
 import argparse

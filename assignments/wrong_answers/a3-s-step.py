@@ -331,4 +331,87 @@ def kkt_residual(s, d, gamma):
         "loses": ["test-kkt", "test-kkt-each"],
         "message": "written without slnp_edu, project and s_row; it uses",
     },
+    {
+        "why": "the bound is forgotten",
+        "grade_id": "capped",
+        "source": """
+def capped_row(d, gamma, c):
+    return s_row(d, gamma)
+""",
+        "loses": ["test-capped"],
+        "message": "which is more than c",
+    },
+    {
+        "why": "cuts the row off at c; the rest is lost",
+        "grade_id": "capped",
+        "source": """
+def capped_row(d, gamma, c):
+    return np.minimum(s_row(d, gamma), c)
+""",
+        "loses": ["test-capped"],
+        "message": "others must get",
+    },
+    {
+        "why": "cuts the row off at c and divides by the sum",
+        "grade_id": "capped",
+        "source": """
+def capped_row(d, gamma, c):
+    s = np.minimum(s_row(d, gamma), c)
+    return s / s.sum()
+""",
+        "loses": ["test-capped"],
+        "message": "which is more than c",
+    },
+    {
+        "why": "cuts off at c and gives the rest to the next, as far as c allows",
+        "grade_id": "capped",
+        "source": """
+def capped_row(d, gamma, c):
+    s = np.minimum(s_row(d, gamma), c)
+    for k in np.argsort(d, kind="stable"):
+        s[k] = min(c, s[k] + 1 - s.sum())
+    return s
+""",
+        "loses": ["test-capped"],
+        "message": "but there is one that costs",
+    },
+    {
+        "why": "fills up to c from the nearest on, whatever gamma is",
+        "grade_id": "capped",
+        "source": """
+def capped_row(d, gamma, c):
+    s, left = np.zeros(len(d)), 1.0
+    for k in np.argsort(d, kind="stable"):
+        s[k] = min(c, left)
+        left -= s[k]
+    return s
+""",
+        "loses": ["test-capped"],
+        "message": "but there is one that costs",
+    },
+    {
+        "why": "equal shares, which keep every bound",
+        "grade_id": "capped",
+        "source": """
+def capped_row(d, gamma, c):
+    return np.full(len(d), 1 / len(d))
+""",
+        "loses": ["test-capped"],
+        "message": "but there is one that costs",
+    },
+    {
+        "why": "q without the 2",
+        "grade_id": "capped",
+        "source": """
+def capped_row(d, gamma, c):
+    q = np.asarray(d) / gamma
+    low, high = q.min(), q.max() + c
+    for _ in range(200):
+        eta = (low + high) / 2
+        low, high = (low, eta) if np.clip(eta - q, 0, c).sum() > 1 else (eta, high)
+    return np.clip(eta - q, 0, c)
+""",
+        "loses": ["test-capped"],
+        "message": "but there is one that costs",
+    },
 ]

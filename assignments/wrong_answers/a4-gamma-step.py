@@ -214,4 +214,84 @@ def lemma_margin(rows):
         "loses": ["test-margin"],
         "message": "Nobody can see that it is: there is __import__",
     },
+    {
+        "why": "safe, but not the smallest: the mean taken to be d_1",
+        "grade_id": "factor",
+        "source": """
+def safe_factor(K):
+    return K / 2
+""",
+        "loses": ["test-factor"],
+        "message": "a smaller factor is safe too",
+    },
+    {
+        "why": "the factor of the visible test",
+        "grade_id": "factor",
+        "source": """
+def safe_factor(K):
+    return 1.0
+""",
+        "loses": ["test-factor"],
+        "message": "a smaller factor is safe too",
+    },
+    {
+        "why": "the mean taken to lie in the middle",
+        "grade_id": "factor",
+        "source": """
+def safe_factor(K):
+    return K / 4
+""",
+        "loses": ["test-factor"],
+        "message": "this factor is not safe",
+    },
+    {
+        "why": "a factor for two neighbours",
+        "grade_id": "factor",
+        "source": """
+def safe_factor(K):
+    return 1 / 2
+""",
+        "loses": ["test-factor"],
+        "message": "this factor is not safe",
+    },
+    {
+        "why": "one near, all others far",
+        "grade_id": "unsafe",
+        "source": """
+def unsafe_row(K, c):
+    return np.append(0.0, np.ones(K - 1))
+""",
+        "loses": ["test-unsafe"],
+        "message": "which is not negative",
+    },
+    {
+        "why": "evenly spaced",
+        "grade_id": "unsafe",
+        "source": """
+def unsafe_row(K, c):
+    return np.arange(K)
+""",
+        "loses": ["test-unsafe"],
+        "message": "which is not negative",
+    },
+    {
+        "why": "all equal",
+        "grade_id": "unsafe",
+        "source": """
+def unsafe_row(K, c):
+    return np.ones(K)
+""",
+        "loses": ["test-unsafe"],
+        "message": "are equal, so gamma is 0",
+    },
+    {
+        "why": "the farthest first",
+        "grade_id": "unsafe",
+        "source": """
+def unsafe_row(K, c):
+    return np.append(1.0, np.zeros(K - 1))
+""",
+        "loses": ["test-unsafe"],
+        "message": "is not ascending",
+    },
 ]

@@ -283,4 +283,84 @@ my_slnp = Whole()
         "loses": ["test-algorithm"],
         "message": "it uses slnp_edu.SLNP",
     },
+    {
+        "why": "the numbers are not used",
+        "grade_id": "weighted",
+        "source": """
+def weighted_w_step(X, S, m, d):
+    X = X - X.mean(axis=0)
+    S = (S + S.T) / 2
+    L = np.diag(S.sum(axis=1)) - S
+    return eigh(X.T @ L @ X, X.T @ X)[1][:, :d]
+""",
+        "loses": ["test-weighted"],
+        "message": "with St of the long list",
+    },
+    {
+        "why": "the mean of the short list",
+        "grade_id": "weighted",
+        "source": """
+def weighted_w_step(X, S, m, d):
+    X = X - X.mean(axis=0)
+    S = m[:, None] * (S + S.T) / 2 * m
+    L = np.diag(S.sum(axis=1)) - S
+    return eigh(X.T @ L @ X, X.T @ (m[:, None] * X))[1][:, :d]
+""",
+        "loses": ["test-weighted"],
+        "message": "Which mean",
+    },
+    {
+        "why": "each sample counts once in St",
+        "grade_id": "weighted",
+        "source": """
+def weighted_w_step(X, S, m, d):
+    X = X - m @ X / m.sum()
+    S = m[:, None] * (S + S.T) / 2 * m
+    L = np.diag(S.sum(axis=1)) - S
+    return eigh(X.T @ L @ X, X.T @ X)[1][:, :d]
+""",
+        "loses": ["test-weighted"],
+        "message": "how often does each sample count",
+    },
+    {
+        "why": "the numbers of one end of each pair only",
+        "grade_id": "weighted",
+        "source": """
+def weighted_w_step(X, S, m, d):
+    X = X - m @ X / m.sum()
+    S = m[:, None] * S
+    S = (S + S.T) / 2
+    L = np.diag(S.sum(axis=1)) - S
+    return eigh(X.T @ L @ X, X.T @ (m[:, None] * X))[1][:, :d]
+""",
+        "loses": ["test-weighted"],
+        "message": "How often does each pair occur",
+    },
+    {
+        "why": "the pairs of the short list",
+        "grade_id": "weighted",
+        "source": """
+def weighted_w_step(X, S, m, d):
+    X = X - m @ X / m.sum()
+    S = (S + S.T) / 2
+    L = np.diag(S.sum(axis=1)) - S
+    return eigh(X.T @ L @ X, X.T @ (m[:, None] * X))[1][:, :d]
+""",
+        "loses": ["test-weighted"],
+        "message": "How often does each pair occur",
+    },
+    {
+        "why": "repeats the rows",
+        "grade_id": "weighted",
+        "source": """
+def weighted_w_step(X, S, m, d):
+    rows = np.repeat(np.arange(len(m)), m)
+    X, S = X[rows] - X[rows].mean(axis=0), S[np.ix_(rows, rows)]
+    S = (S + S.T) / 2
+    L = np.diag(S.sum(axis=1)) - S
+    return eigh(X.T @ L @ X, X.T @ X)[1][:, :d]
+""",
+        "loses": ["test-weighted"],
+        "message": "Unable to allocate",
+    },
 ]

@@ -42,7 +42,7 @@ def judged(job):
     with tempfile.TemporaryDirectory(prefix="judge-", ignore_cleanup_errors=True) as folder:
         done = subprocess.run(
             [sys.executable, "-m", "grading.judge"],
-            input=json.dumps(job).encode(),
+            input=json.dumps(job | {"parent": os.getpid()}).encode(),
             capture_output=True,
             cwd=folder,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(PATHS), "PYTHONUTF8": "1"},
@@ -76,7 +76,7 @@ class Grading:
         return self.folder / "source" / assignment / f"{assignment}.ipynb"
 
     def judge(self, notebook, assignment, student):
-        """Run a notebook and its tests, each in a process of its own; return what ended it."""
+        """Run a notebook and its tests, each in a process of its own; return the verdict."""
         job = {
             "notebook": nbformat.writes(notebook),
             "source": self.source(assignment).read_text(encoding="utf-8"),
@@ -89,7 +89,7 @@ class Grading:
         for cell, outputs in zip(notebook.cells, verdict["outputs"], strict=True):
             if cell.cell_type == "code":
                 cell.outputs = clean_outputs(nbformat.from_dict(outputs))
-        return verdict["ended"]
+        return verdict
 
     def rehearse(self, assignments):
         """Run the solutions first: if they lose points here, so would everyone."""
@@ -97,7 +97,7 @@ class Grading:
         def lost(name):
             notebook = nbformat.read(self.source(name), as_version=4)
             try:
-                ended = self.judge(notebook, name, "rehearsal")
+                verdict = self.judge(notebook, name, "rehearsal")
             except RuntimeError as problem:
                 return f"{name}: {problem}"
             graded = [cell for cell in notebook.cells if is_grade(cell) and not is_solution(cell)]
@@ -105,7 +105,7 @@ class Grading:
             missed = [cell for cell in graded if len({*scores[key(cell)]}) > 1]
             if not missed:
                 return None
-            notes = describe(notebook, ended, self.limits)
+            notes = describe(notebook, verdict, self.limits)
             said = [f"{o.ename}: {o.evalue}" for c in missed for o in c.outputs][:1]
             return f"{name}: {key(missed[0])} ({'; '.join([*notes, *said])})"
 
@@ -137,8 +137,8 @@ class Grading:
         with self.lock:
             notebook, notes, problem = self.prepare(submission)
         if not problem:
-            ended = self.judge(notebook, submission.assignment, submission.student)
-            notes += describe(notebook, ended, self.limits)
+            verdict = self.judge(notebook, submission.assignment, submission.student)
+            notes += describe(notebook, verdict, self.limits)
         due = self.options.due.get(submission.assignment)
         policy = (due, self.options.grace_hours, self.options.points_a_day)
         penalty = report.penalty_for(submission, *policy)

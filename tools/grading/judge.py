@@ -8,18 +8,20 @@ or hides makes a wrong value right.
 """
 
 import ast
-import builtins
+import collections
 import hashlib
 import json
 import os
 import resource
 import signal
 import sys
+import threading
+import time
 
 import nbformat
 from nbformat.v4 import new_output
 
-from grading.inside import plain
+from grading.messenger import Messenger, StudentError
 from grading.rules import broken_rule, unchanging
 from grading.run import Ended, Sandbox
 from grading.sandbox import Limits
@@ -27,57 +29,13 @@ from grading.sandbox import Limits
 MOST_OUTPUTS = 1000  # of a cell
 
 
-class StudentError(Exception):
-    """An exception of the student's own making."""
-
-
 def error(name, message, traceback=None):
     lines = traceback or [f"{name}: {message}"]
     return new_output("error", ename=name, evalue=message, traceback=lines)
 
 
-def raised(name, message):
-    """The exception that the student's code raised, if it is one of Python's own."""
-    kind = getattr(builtins, str(name), None)
-    ordinary = isinstance(kind, type) and issubclass(kind, Exception)
-    try:
-        return kind(str(message)) if ordinary else StudentError(f"{name}: {message}")
-    except TypeError:  # UnicodeDecodeError and its like take more than a message
-        return StudentError(f"{name}: {message}")
-
-
 def too_long(number, frame):
     raise StudentError("TookTooLong: comparing takes too long")
-
-
-class Messenger:
-    """Stands for a function of the student's: arguments go in, plain values come out."""
-
-    def __init__(self, sandbox, name, may_change=True):
-        self.sandbox, self.__name__, self.may_change = sandbox, name, may_change
-
-    def __call__(self, *args, **kwargs):
-        callables = []
-        request = {"call": self.__name__, "args": plain.encode(args, callables)}
-        request["kwargs"] = plain.encode(kwargs, callables)
-
-        def answer_callback(asked):
-            try:
-                function = callables[int(asked["callback"])]
-                return {"value": plain.encode(function(*plain.decode(asked["args"])))}
-            except Exception as problem:
-                return {"error": f"{type(problem).__name__}: {problem}"}
-
-        reply = self.sandbox.ask(request, self.sandbox.limits.cell_seconds, answer_callback)
-        if "value" not in reply:
-            told = reply.get("error")
-            raise raised(*told) if isinstance(told, list) and len(told) == 2 else StudentError()
-        if reply.get("changed") and not self.may_change:
-            raise AssertionError(f"{self.__name__} changes its arguments.")
-        try:
-            return plain.decode(reply["value"])
-        except Exception as problem:
-            raise StudentError("a value that is not plain") from problem
 
 
 def defined(source):
@@ -117,7 +75,7 @@ class Judge:
                 self.answers |= defined(cell.source)
         self.sandbox = Sandbox(job["sandbox"], limits, job["hidden"])
         self.space = {"__name__": "judge"}
-        self.ended = None
+        self.ended, self.odd = None, collections.defaultdict(list)
         self.room = 10 * limits.output_bytes  # for what all cells show
 
     def run(self):
@@ -131,7 +89,10 @@ class Judge:
             if source is None or source.metadata.nbgrader.solution or (alive and self.ended):
                 continue
             if source.metadata.nbgrader.grade:
-                cell.outputs = self.test(source.source, code[:position])
+                seen = set()
+                cell.outputs = self.test(source.source, code[:position], seen)
+                for what in sorted(seen) if cell.outputs else ():
+                    self.odd[what].append(name)
             else:
                 self.prepare(source.source)
         self.sandbox.close()
@@ -160,8 +121,15 @@ class Judge:
             if "STUDENT" in self.space:
                 self.space["STUDENT"] = self.number
 
-    def test(self, source, before):
+    def define(self, source):
+        """Make the helpers of a test known, which later tests may use, whatever becomes of it."""
+        kept = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+        body = [node for node in ast.parse(source).body if isinstance(node, kept)]
+        exec(compile(ast.Module(body, []), "<helpers>", "exec"), self.space)
+
+    def test(self, source, before, seen):
         """The outputs of a test cell: none if it is passed, else the error."""
+        self.define(source)
         rule = broken_rule(source, before)
         if rule:
             return [error("AssertionError", rule)]
@@ -169,7 +137,7 @@ class Judge:
             return [error("NotRun", f"Not run: an earlier cell {self.ended}.")]
         fixed = unchanging(source)
         for name in self.answers:
-            self.space[name] = Messenger(self.sandbox, name, may_change=name not in fixed)
+            self.space[name] = Messenger(self.sandbox, name, seen, name not in fixed)
         try:  # what came back may be large: comparing has a bound too
             signal.setitimer(signal.ITIMER_PROF, 2 * self.sandbox.limits.cell_seconds, 1)
             exec(compile(source, "<test>", "exec"), self.space)
@@ -210,6 +178,14 @@ def outputs_of(reply):
     return outputs
 
 
+def end_with(parent, sandbox):
+    """Leave as soon as nobody waits for the verdict: a grading that was killed cannot say so."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    sandbox.close()
+    os._exit(1)
+
+
 def main():
     job = json.loads(sys.stdin.buffer.read())
     memory = Limits(**job["limits"]).memory_bytes + 1_000_000_000
@@ -218,12 +194,13 @@ def main():
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     judge = Judge(job)
+    threading.Thread(target=end_with, args=(job["parent"], judge.sandbox), daemon=True).start()
     try:
         judge.run()
     finally:
         judge.sandbox.close()
     cells = [cell.get("outputs") for cell in judge.submission.cells]
-    channel.write(json.dumps({"outputs": cells, "ended": judge.ended}))
+    channel.write(json.dumps({"outputs": cells, "ended": judge.ended, "odd": judge.odd}))
     channel.close()
 
 

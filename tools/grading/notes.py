@@ -12,6 +12,7 @@ TEXTS = {
     "MemoryError": "ran out of memory ({memory_gb:g} GB)",
     "SystemExit": "called exit",
     "TooMuchOutput": "stopped for too much output",
+    "NotPlain": "gave something other than numbers and arrays",
 }
 
 
@@ -28,8 +29,9 @@ def not_run(notebook, reason):
             cell.outputs = [told]
 
 
-def describe(notebook, ended, limits):
-    """Notes on how the run went; `ended` says why the sandbox is gone, if it is."""
+def describe(notebook, verdict, limits):
+    """Notes on how the run went, from the outputs and from what the judge saw besides."""
+    ended = verdict["ended"]
     kinds = collections.defaultdict(list)
     packages = set()
     for cell in notebook.cells:
@@ -43,6 +45,7 @@ def describe(notebook, ended, limits):
         for kind, text in TEXTS.items()
         if kind in kinds
     ]
+    notes += [f"{what}: {', '.join(tests)}" for what, tests in verdict["odd"].items()]
     if packages:
         notes.insert(0, f"package not installed here: {', '.join(sorted(packages))}")
     if ended:

@@ -33,6 +33,7 @@ PLAIN = STARRED | {
     *("warnings", "contextlib", "pprint", "os", "sys", "pathlib", "platform", "__future__"),
 }
 OUTWARD = {"socket", "urllib", "http", "requests", "httpx", "signal", "os", "shutil", "psutil"}
+WRITING = {"open", "write_text", "write_bytes", "tofile", "memmap", "save", "savez", "savetxt"}
 PRETENDING = {"__eq__", "__lt__", "__array_ufunc__", "__array_function__", "AssertionError"}
 HARMLESS = {"__init__", "__call__", "__name__", "__doc__", "__len__", "__getitem__"}
 
@@ -75,17 +76,18 @@ def student_code(cells):
 
 
 def suspicious(cells):
-    """What a human should look at: code that reaches around names, out of its folder or the net."""
-    tree = tree_of(student_code(cells))
+    """What a human should look at: code that reaches around names, writes, or reaches outside."""
+    tree, known = tree_of(student_code(cells)), imports(tree_of(cells))
     whole = {name for names in imports(tree).values() for name in names}
     found = [name for name in whole if name.split(".")[0] in OUTWARD]
+    found += [name for name in uses(tree.body, known) if name.split(".")[-1] in WRITING]
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and re.match(r"(/|~|\.\.)[\w./-]+", str(node.value)):
             found.append(repr(node.value))
         if isinstance(node, ast.ClassDef):  # one that pretends to be equal, or an error
             names = [node.name, *bindings(ast.Module(node.body, []))]
             found += [name for name in names if name in PRETENDING]
-    return sorted({*found, *unseen(tree, imports(tree_of(cells)))})
+    return sorted({*(name.removeprefix("?.") for name in found), *unseen(tree, known)})
 
 
 def unchanging(test):

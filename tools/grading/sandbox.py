@@ -103,7 +103,8 @@ def bubblewrap(limits, hidden):
             command += ["--symlink", os.readlink(link), link]
         elif os.path.isdir(link):
             command += ["--ro-bind", link, link]
-    for path in sorted({*shown, *(path.resolve() for path in shown)}):
+    shown = sorted({*shown, *(path.resolve() for path in shown)})
+    for path in shown:
         command += ["--ro-bind-try", str(path), str(path)]
     for path in map(Path, hidden):
         if any(path.is_relative_to(other) for other in shown if path != other):
@@ -112,7 +113,9 @@ def bubblewrap(limits, hidden):
     command += ["--size", room, "--tmpfs", "/home/student", "--dir", "/home/student/tmp"]
     for path in font_list():
         command += ["--ro-bind", str(path), f"/home/student/tmp/matplotlib/{path.name}"]
-    command += ["--symlink", "/home/student/tmp", "/tmp", "--ro-bind", str(INSIDE), "/grading"]
+    if not any(path.is_relative_to("/tmp") for path in shown):  # else it is there, read-only
+        command += ["--symlink", "/home/student/tmp", "/tmp"]
+    command += ["--ro-bind", str(INSIDE), "/grading"]
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/student", "--"]
     return [*command, sys.executable, "/grading/desk.py"]
 

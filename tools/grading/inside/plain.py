@@ -8,10 +8,14 @@ KINDS = "biufc"  # of arrays: booleans, integers, floats, complex numbers
 DEEPEST = 20
 
 
+class NotPlain(TypeError):
+    """A value that has no place in a comparison of numbers."""
+
+
 def encode(value, callables=None, depth=0):
     """A plain value as JSON; functions only where a list takes them, and only as numbers."""
     if depth > DEEPEST:
-        raise TypeError("a value nested too deeply")
+        raise NotPlain("a value nested too deeply")
     if value is None or type(value) in (bool, int, float, str):
         return value
 
@@ -34,7 +38,7 @@ def encode(value, callables=None, depth=0):
     if array.dtype.kind in "US":
         return {"strings": [list(array.shape), [str(text) for text in array.ravel()]]}
     if array.dtype.kind not in KINDS:
-        raise TypeError(f"a {type(value).__name__} where numbers or arrays are asked for")
+        raise NotPlain(f"a {type(value).__name__} where numbers or arrays are asked for")
     array = array.astype(array.dtype.newbyteorder("<"))
     data = base64.b64encode(array.tobytes()).decode()
     return {"array": [array.dtype.str, list(array.shape), data]}
