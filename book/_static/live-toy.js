@@ -29,9 +29,9 @@ live.figures.toy = function (figure, data) {
     text: () => `${digits(turn % 180, 1)} degrees`,
   });
   if (!small) figure.button("Put everything back", reset);
-  if (!small) figure.hint("Dots are one kind of fish, the triangle is the other; a', b', c' are their shadows on the axis. The "
-    + "ring shows for every axis whose shadow is nearest to a': thick where it is c', dashed where it is b'. Drag a "
-    + "fish, or the knob of the axis. By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
+  if (!small) figure.hint("Dots are one kind of fish, the triangle is the other; a', b', c' are their shadows on the axis. Drag a "
+    + "fish, or the knob of the axis: from then on the ring shows for every axis whose shadow is nearest to a', thick "
+    + "where it is c', dashed where it is b'. By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
 
   /** From where to where, in degrees, c' is the nearest: the product of the chapter is negative there. */
   function range_of_c() {
@@ -81,7 +81,7 @@ live.figures.toy = function (figure, data) {
     plane.draw(
       plane.text([plane.xlim[1], plane.ylim[0]], "lightness", {dy: 15, anchor: "end"}),
       `<text transform="translate(13 ${plane.y(2)}) rotate(-90)" text-anchor="middle">length</text>`,
-      draw_key(), draw_arcs(range), plane.across(pivot, u, "axis"),
+      figure.touched ? draw_key() : "", draw_arcs(range), plane.across(pivot, u, "axis"),
       points.map((p, i) => [plane.line(p, foot(position[i]), "dotted"),
         plane.mark(foot(position[i]), marks[data.labels[i]](3.5))]));
     flat?.draw(
