@@ -25,6 +25,7 @@ LEFT_OUT = (
     "landing",
     "packaging",
     "portable",
+    "share",
 )
 ROW = "{:8} {:14} {:>6} {:>7} {:>8} {:>7}   {}"
 
