@@ -11,6 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from slnp_edu.evidence import choices, paper, records
 
+pytestmark = pytest.mark.slow  # it runs experiments
+
 N_I, D_PCA, D, K, SEED = 6, 14, 4, (2, 3, 4), 3
 
 

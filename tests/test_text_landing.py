@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_finding_is_what_the_records_say(tmp_path):
-    tool = [sys.executable, str(ROOT / "tools" / "landing.py"), str(tmp_path)]
+    tool = [sys.executable, str(ROOT / "tools" / "author_draw_landing.py"), str(tmp_path)]
     told = subprocess.run(tool, check=True, capture_output=True, text=True, cwd=ROOT).stdout
     finding = (ROOT / "book" / "index.md").read_text().replace("\n", " ")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import landing
+import author_draw_landing as landing
 import numpy as np
 import pytest
 from scipy.stats import spearmanr

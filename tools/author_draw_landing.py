@@ -4,7 +4,7 @@ The toy is the paper's Fig. 1. The finding comes from the records in book/result
 each of the 17 columns of Tables II, IV and VI, as printed, and measured over the same splits with
 both methods in the same basis. Prints the sentences that the landing page quotes.
 It is drawn twice: the panels side by side, and for a phone one above the other.
-Usage: python tools/landing.py [folder]
+Usage: python tools/author_draw_landing.py [folder]
 """
 
 import sys

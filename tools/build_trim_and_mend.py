@@ -5,7 +5,7 @@ page asks for, and MathJax itself where there is no formula; all but 256 colours
 search index where nobody searches; the source maps; the 1.5 MB icon script (the same icons come as
 a 160 kB font with the style sheet); the code that would run cells on a server which this book does
 not have; and a second title and contents, for paper only. What it mends: faults in the
-HTML of the theme and of the extensions. What is left of them, test_browser.py lists.
+HTML of the theme and of the extensions. What is left of them, tests/test_browser_pages.py lists.
 """
 
 import re
