@@ -31,10 +31,7 @@ def judged():
     found = {(rival, basis): [] for rival in RIVALS for basis in COMMON_BASES}
     for dataset, columns in paper.DIMENSIONS.items():
         record = records.load(dataset)
-        outcomes = {
-            N_i: [records.outcomes(record, N_i, seed) for seed in record["seeds"]]
-            for N_i in columns
-        }
+        outcomes = {N_i: records.all_outcomes(record, N_i) for N_i in columns}
         verdict = verdicts(outcomes, CLUSTERS[dataset])
         for (rival, basis), held in found.items():
             held += [verdict[N_i, rival, basis] for N_i in columns]
