@@ -115,7 +115,7 @@ def test_the_map_of_goals_has_every_goal_and_every_question(name):
 
 
 def test_there_are_slides_for_every_chapter_of_the_plans(tmp_path):
-    done = python("slides.py", tmp_path)
+    done = python("author_slides.py", tmp_path)
     assert done.returncode == 0, done.stderr
     plans = TEACHING.partition("## Five weeks")[2].partition("## Slides")[0]
     labels = {re.search(r"\((ch-[\w-]+)\)=", p.read_text("utf-8"))[1]: p.stem for p in CHAPTERS}
@@ -171,7 +171,7 @@ def test_validate_fails_on_as_many_cells_as_the_page_says(tmp_path):
 
 
 def test_the_committed_student_versions_are_what_their_sources_give():
-    done = python("assignments.py")
+    done = python("author_assignments.py")
     assert done.returncode == 0, done.stderr
     assert "wrote" not in done.stdout, "a student version was missing; it is written now"
 
@@ -185,13 +185,13 @@ def test_drift_is_refused_and_update_mends_it(tmp_path):
     path = tmp_path / "release" / name / f"{name}.ipynb"
     before = path.read_bytes()
     path.write_bytes(before.replace(b"points", b"Points", 1))
-    done = python("assignments.py", "--folder", tmp_path)
+    done = python("author_assignments.py", "--folder", tmp_path)
     assert done.returncode == 1
     assert f"The student version of {name} is not what its source gives." in done.stderr
     assert "The student version of gone has no source." in done.stderr
     assert "make assignments UPDATE=1" in done.stderr
     assert path.read_bytes() != before
-    assert python("assignments.py", "--folder", tmp_path, "--update").returncode == 0
+    assert python("author_assignments.py", "--folder", tmp_path, "--update").returncode == 0
     assert path.read_bytes() == before
     assert not (tmp_path / "release" / "gone").exists()
 
@@ -209,7 +209,7 @@ def graded(tmp_path_factory):
         for student, kind in (("solver", "source"), ("nobody", "release")):
             (folder / "in" / student).mkdir(parents=True, exist_ok=True)
             shutil.copy(ASSIGNMENTS / kind / name / f"{name}.ipynb", folder / "in" / student)
-    done = python("grade.py", folder / "in", "--out", folder / "out", "--no-rehearsal")
+    done = python("teacher_grade.py", folder / "in", "--out", folder / "out", "--no-rehearsal")
     assert done.returncode == 0, done.stderr
     with (folder / "out" / "points.csv").open(newline="") as file:
         rows = {(row["student"], row["assignment"]): row for row in csv.DictReader(file)}
