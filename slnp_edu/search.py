@@ -45,10 +45,12 @@ def nearest_in_class(
 
     Squared distances below `rounding` count as 0.
     """
-    indices, distances = np.tile(np.arange(len(Y)), (k, 1)), np.full((k, len(Y)), np.inf)
+    indices, distances = np.empty((k, len(Y)), np.intp), np.full((k, len(Y)), np.inf)
+    indices[:] = np.arange(len(Y))
     order = np.argsort(y, kind="stable")
-    first = np.flatnonzero(np.append(True, y[order[1:]] != y[order[:-1]]))  # of each class
-    sizes = np.diff(np.append(first, len(y)))
+    y = y.take(order)
+    edges = np.concatenate([[0], 1 + np.flatnonzero(y[1:] != y[:-1]), [len(y)]])
+    first, sizes = edges[:-1], np.diff(edges)  # of each class
     place = np.empty(len(y), np.intp)  # of each sample within its class
     place[order] = np.arange(len(y)) - np.repeat(first, sizes)
     for members, absent in _batches(order, first, sizes):
@@ -72,7 +74,8 @@ def _batches(
     classes = np.argsort(-sizes, kind="stable")
     while len(classes) and sizes[classes[0]] > 1:
         slot = np.arange(sizes[classes[0]])
-        now, classes = np.split(classes, [max(1, BLOCK // len(slot) ** 2)])
+        many = max(1, BLOCK // len(slot) ** 2)
+        now, classes = classes[:many], classes[many:]
         absent = slot >= sizes[now][:, None]
         yield order[first[now][:, None] + np.where(absent, 0, slot)], absent
 

@@ -306,8 +306,8 @@ def similarity_matrix(indices: NDArray[np.intp], S: Array) -> csr_array:
     """
     N, K = indices.shape
     starts = np.arange(0, N * K + 1, K)
-    matrix = csr_array((S.ravel(), indices.ravel(), starts), shape=(N, N), copy=True)
-    matrix.eliminate_zeros()  # works in place, hence the copy
+    matrix = csr_array((S.flatten(), indices.flatten(), starts), shape=(N, N))
+    matrix.eliminate_zeros()  # works in place, hence the copies
     return matrix
 
 
@@ -348,7 +348,9 @@ def laplacian_scatter(X: Array, S: Any) -> Array:
     """
     ones = np.ones(X.shape[0])
     degree = (S @ ones + S.T @ ones) / 2
-    half = X.T @ (degree[:, None] * X - S @ X)
+    LX = degree[:, None] * X
+    LX -= S @ X
+    half = X.T @ LX
     return (half + half.T) / 2  # X'S'X is the transpose of X'SX
 
 
