@@ -39,7 +39,7 @@ book: $(READY)  ## build the book into _build/html; any warning is an error
 	@echo "The book: point the browser at file://$(CURDIR)/_build/html/index.html, or run make serve"
 
 pdf: book  ## build the book and print it into one PDF, _build/html/slnp-step-by-step.pdf (needs chromium)
-	$(BIN)/python tools/pdf.py
+	$(BIN)/python tools/author_pdf.py
 
 serve: $(READY)  ## serve the built book on this machine and print the address (another port: make serve PORT=8123)
 	@test -f _build/html/index.html || $(MAKE) book
@@ -47,10 +47,8 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null \
 	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
 
-# The tests of the mathematics: the method, the protocol, the statistics, and what is made of them.
-QUICK := steps signs twins properties estimators bad_input protocol statistics experiments record_keeping tables plots paper rooms
-quick: lint  ## the inner loop, under a minute: lint and the tests of the mathematics, but the slow ones
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(QUICK:%=tests/test_%.py) slnp_edu
+quick: lint  ## the inner loop, under a minute: lint and the tests of the method and the evidence, but the slow ones
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/test_method_*.py tests/test_evidence_*.py slnp_edu
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
@@ -62,17 +60,17 @@ mutate: $(READY)  ## change the method in one place after the other and see whet
 
 browser: book  ## build the book and look at every page in a real browser (needs chromium; FEW=1: at one of every kind, as CI does)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/test_browser*.py -k "not slow_machine"
-	$(if $(FEW),,$(BIN)/python -m pytest tests/test_browser.py -k slow_machine)
+	$(if $(FEW),,$(BIN)/python -m pytest tests/test_browser_pages.py -k slow_machine)
 	@echo "What each page looks like: _build/screenshots"
 
 course: $(READY)  ## attack the grading: hostile notebooks, pages in chromium, a busy machine (needs bubblewrap)
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m course tests
 
 portable: $(READY)  ## run the notebooks and some of the records as other processors would, about half an hour (FEW=1: on two of them, the records of the tables only)
-	$(BIN)/python tools/portable.py $(if $(FEW),--few)
+	$(BIN)/python tools/release_portable.py $(if $(FEW),--few)
 
 ranges: $(READY)  ## run the module's tests with the lowest versions that pyproject.toml allows, and the newest
-	$(BIN)/python tools/ranges.py
+	$(BIN)/python tools/release_ranges.py
 
 lint: $(READY)  ## ruff (notebooks included), mypy and codespell
 	$(BIN)/ruff check .
@@ -81,7 +79,7 @@ lint: $(READY)  ## ruff (notebooks included), mypy and codespell
 	git ls-files | xargs $(BIN)/codespell
 
 execute: $(READY)  ## run the chapters and store their outputs (all, or one: make execute CHAPTER=04)
-	$(BIN)/python tools/execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
+	$(BIN)/python tools/author_execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
 
 reproduce: $(READY)  ## run the paper's experiments on the real data and write the records (about 25 minutes on two cores)
 	$(BIN)/python -m slnp_edu reproduce
@@ -90,13 +88,13 @@ verify: $(READY)  ## run a random sample of the experiments again and compare wi
 	$(BIN)/python -m slnp_edu verify $(if $(ALL),--all)
 
 assignments: $(READY)  ## generate the student versions of the assignments; refuse if one has drifted (UPDATE=1: write them)
-	$(BIN)/python tools/assignments.py $(if $(UPDATE),--update)
+	$(BIN)/python tools/author_assignments.py $(if $(UPDATE),--update)
 
 grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1, OPTIONS="...": see the page on grading)
-	$(BIN)/python tools/grade.py $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") $(if $(REPORT),--report) $(OPTIONS)
+	$(BIN)/python tools/teacher_grade.py $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") $(if $(REPORT),--report) $(OPTIONS)
 
 slides: $(READY)  ## make lecture slides from the chapters of the course plans, into _build/slides
-	$(BIN)/python tools/slides.py
+	$(BIN)/python tools/author_slides.py
 
 lab: $(READY)  ## open JupyterLab on the chapters, which read there as in the book
 	$(BIN)/jupyter lab book

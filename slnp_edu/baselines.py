@@ -11,8 +11,12 @@ it: ``W'BW = I``, with a B that differs from method to method, or ``W'W = I`` (S
 ``basis="orthonormal"`` one with ``W'W = I``. Two methods are compared in one metric only if both
 are whitened or both are orthonormal. The data are centred first, as the PCA step of the paper does
 anyway.
+
+The parameters of a method are the fields of its class, from which ``dataclass`` writes the
+constructor; comparison and printing stay scikit-learn's.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -40,6 +44,7 @@ from slnp_edu.steps import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class LPP(GraphEmbedding):
     """Locality Preserving Projection (He and Niyogi), (13)-(14). Needs no labels.
 
@@ -73,22 +78,13 @@ class LPP(GraphEmbedding):
     eigenvalues_ : array of shape (d,), ascending
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        n_neighbors: int | None = 5,
-        *,
-        kernel: str = "heat",
-        t: float | None = None,
-        within_classes: bool = False,
-        basis: str = "own",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.t = t
-        self.within_classes = within_classes
-        self.basis = basis
+    n_components: int | None = None
+    n_neighbors: int | None = 5
+    _: KW_ONLY
+    kernel: str = "heat"
+    t: float | None = None
+    within_classes: bool = False
+    basis: str = "own"
 
     def _uses_labels(self) -> bool:
         return self.within_classes
@@ -115,6 +111,7 @@ class LPP(GraphEmbedding):
         return np.exp(-squared / (2 * (mean if self.t is None else self.t**2)))
 
 
+@dataclass(eq=False, repr=False)
 class LFDA(GraphEmbedding):
     """Local Fisher Discriminant Analysis (Sugiyama), (15)-(16).
 
@@ -146,18 +143,11 @@ class LFDA(GraphEmbedding):
 
     maximises = True
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        n_neighbors: int = 7,
-        *,
-        metric: str = "weighted",
-        basis: str = "own",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.basis = basis
+    n_components: int | None = None
+    n_neighbors: int = 7
+    _: KW_ONLY
+    metric: str = "weighted"
+    basis: str = "own"
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
@@ -189,6 +179,7 @@ class LFDA(GraphEmbedding):
         return np.where(squared == 0, 1.0, s)
 
 
+@dataclass(eq=False, repr=False)
 class MFA(GraphEmbedding):
     """Marginal Fisher Analysis (Yan et al.). The paper compares with it but does not define it.
 
@@ -218,20 +209,12 @@ class MFA(GraphEmbedding):
     eigenvalues_ : array of shape (d,), ascending
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        n_neighbors: int = 5,
-        *,
-        n_pairs: int = 20,
-        pairs: str = "class",
-        basis: str = "own",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.n_pairs = n_pairs
-        self.pairs = pairs
-        self.basis = basis
+    n_components: int | None = None
+    n_neighbors: int = 5
+    _: KW_ONLY
+    n_pairs: int = 20
+    pairs: str = "class"
+    basis: str = "own"
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
@@ -265,6 +248,7 @@ class MFA(GraphEmbedding):
         return link(j, k, len(X))
 
 
+@dataclass(eq=False, repr=False)
 class LSDA(GraphEmbedding):
     """Locality Sensitive Discriminant Analysis (Cai et al.). The paper does not define it.
 
@@ -294,20 +278,12 @@ class LSDA(GraphEmbedding):
 
     maximises = True
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        n_neighbors: int = 5,
-        *,
-        beta: float = 0.1,
-        self_loops: bool = True,
-        basis: str = "own",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.beta = beta
-        self.self_loops = self_loops
-        self.basis = basis
+    n_components: int | None = None
+    n_neighbors: int = 5
+    _: KW_ONLY
+    beta: float = 0.1
+    self_loops: bool = True
+    basis: str = "own"
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
@@ -324,6 +300,7 @@ class LSDA(GraphEmbedding):
         return A, X.T @ (W_w.sum(axis=1)[:, None] * X)
 
 
+@dataclass(eq=False, repr=False)
 class SOLDE(LinearProjection):
     """Stable Orthogonal Local Discriminant Embedding. The paper cites it but does not define it.
 
@@ -365,22 +342,13 @@ class SOLDE(LinearProjection):
 
     own_basis = "orthonormal"
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        n_neighbors: int = 5,
-        *,
-        a: float = 0.75,
-        sigma: float | None = None,
-        directions: str = "one by one",
-        basis: str = "own",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.a = a
-        self.sigma = sigma
-        self.directions = directions
-        self.basis = basis
+    n_components: int | None = None
+    n_neighbors: int = 5
+    _: KW_ONLY
+    a: float = 0.75
+    sigma: float | None = None
+    directions: str = "one by one"
+    basis: str = "own"
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
@@ -413,6 +381,7 @@ class SOLDE(LinearProjection):
         return laplacian_scatter(X, F), laplacian_scatter(X, S_minus)
 
 
+@dataclass(eq=False, repr=False)
 class LADA(LinearProjection):
     """Locality Adaptive Discriminant Analysis (Li, Chen, Nie and Wang, IJCAI 2017).
 
@@ -454,18 +423,11 @@ class LADA(LinearProjection):
 
     own_basis = "orthonormal"
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        max_iter: int = 10,
-        tol: float = 1e-6,
-        basis: str = "own",
-    ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
-        self.basis = basis
+    n_components: int | None = None
+    _: KW_ONLY
+    max_iter: int = 10
+    tol: float = 1e-6
+    basis: str = "own"
 
     def _check_parameters(self) -> None:
         check_integer("max_iter", self.max_iter, 1)

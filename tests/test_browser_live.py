@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from test_browser import HTML
+from test_browser_pages import HTML
 
 from slnp_edu.slnp import SLNP, rounds
 from slnp_edu.steps import (

@@ -10,7 +10,7 @@ import unicodedata
 from functools import cache
 from urllib.parse import urldefrag, urljoin
 
-import pdf
+import author_pdf as pdf
 import pytest
 from bs4 import BeautifulSoup
 from pypdf import PdfReader

@@ -72,7 +72,8 @@ def make_course(folder, notebook):
 
 
 def student_version(folder):
-    command = [sys.executable, ROOT / "tools" / "assignments.py", "--folder", folder / "course"]
+    tool = ROOT / "tools" / "author_assignments.py"
+    command = [sys.executable, tool, "--folder", folder / "course"]
     subprocess.run(command, check=True, capture_output=True)
     return nbformat.read(folder / "course" / "release" / NAME / f"{NAME}.ipynb", as_version=4)
 
@@ -96,7 +97,7 @@ def hand_in(folder, student, notebook, name=f"{NAME}.ipynb"):
 
 
 def command_for(folder, *options):
-    command = [sys.executable, ROOT / "tools" / "grade.py", folder / "submissions"]
+    command = [sys.executable, ROOT / "tools" / "teacher_grade.py", folder / "submissions"]
     command += ["--out", folder / "out", "--assignments", folder / "course"]
     return [*command, *LIMITS, *options]
 

@@ -74,6 +74,16 @@ def shares(found, K, rule, gamma):
     return gamma, [eta - dist / (2 * gamma) for dist in d[:n]] + [0.0] * (len(d) - n)  # (38)
 
 
+def nearest_graph(X, y, K):
+    """Similarities (52), (38) to the K nearest of the same class, one sample at a time."""
+    S = np.zeros((len(X), len(X)))
+    for j in range(len(X)):
+        found = nearest(X, j, [k for k in range(len(X)) if y[k] == y[j]], K)
+        for (_, k), share in zip(found, shares(found, K, "paper", None)[1], strict=True):
+            S[j, k] = share
+    return S
+
+
 def slnp(X, y, d, K, rounds, rule="paper", S=None, choose=None):
     """Algorithm 1 with the slips mended. Returns W, S, gamma and J after each round.
 

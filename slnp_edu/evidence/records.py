@@ -121,6 +121,11 @@ def outcomes(record: dict[str, Any], N_i: int, seed: int) -> Outcomes:
     return Outcomes(right.reshape(shape), methods, bases, rows, y[rows])
 
 
+def all_outcomes(record: dict[str, Any], N_i: int) -> list[Outcomes]:
+    """Read `outcomes` of every split of a column."""
+    return [outcomes(record, N_i, seed) for seed in record["seeds"]]
+
+
 def reproduce(
     name: str,
     *,

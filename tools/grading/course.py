@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
+from author_assignments import configuration, generate, names
 from nbformat.v4 import new_notebook
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from tqdm import tqdm
 
-from assignments import configuration, generate, names
 from grading import collect, gradebook, report, similar
 from grading.clean import clean_outputs, one_line
 from grading.notes import describe, not_run

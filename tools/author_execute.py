@@ -1,14 +1,14 @@
 """Execute notebooks in place and keep only metadata that a reader of the diff needs.
 
-Usage: python tools/execute.py [book/04-s-step.ipynb ...]; without names, every notebook in book/.
+Usage: python tools/author_execute.py [book/04-s-step.ipynb ...]    (no name: all of book/)
 """
 
 import sys
 from pathlib import Path
 
 import nbformat
+from author_clean_notebooks import write_chapter
 from nbclient import NotebookClient
-from notebooks import write_chapter
 from tqdm import tqdm
 
 BOOK = Path(__file__).parent.parent / "book"

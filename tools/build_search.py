@@ -12,6 +12,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
+from sphinx.errors import ExtensionError
 
 SEARCHTOOLS = re.compile(r'<script[^>]*src="_static/searchtools\.js[^"]*"[^>]*></script>')
 FIND = "".join(
@@ -57,8 +58,10 @@ def equip_search(app, exception):
     script = "window.treated = " + json.dumps(found, ensure_ascii=False, indent=0) + ";\n"
     (out / "_static" / "treated.js").write_text(script, encoding="utf-8")
     page = out / "search.html"
-    text = page.read_text(encoding="utf-8")
-    page.write_text(SEARCHTOOLS.sub(lambda tag: tag[0] + FIND, text), encoding="utf-8")
+    text, times = SEARCHTOOLS.subn(lambda tag: tag[0] + FIND, page.read_text(encoding="utf-8"))
+    if not times:
+        raise ExtensionError("search.html has no tag for searchtools.js: has Sphinx changed?")
+    page.write_text(text, encoding="utf-8")
 
 
 def setup(app):

@@ -1,6 +1,6 @@
 """Make lecture slides from the chapters of the course plans: headings, formulas and figures.
 
-Usage: python tools/slides.py [FOLDER]      (_build/slides unless told)
+Usage: python tools/author_slides.py [FOLDER]      (_build/slides unless told)
 
 Each section of a chapter becomes a slide; its text goes into the speaker's notes (press S). The
 decks are nbconvert's, which show them with reveal.js and MathJax from the network; another place

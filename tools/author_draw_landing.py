@@ -4,7 +4,7 @@ The toy is the paper's Fig. 1. The finding comes from the records in book/result
 each of the 17 columns of Tables II, IV and VI, as printed, and measured over the same splits with
 both methods in the same basis. Prints the sentences that the landing page quotes.
 It is drawn twice: the panels side by side, and for a phone one above the other.
-Usage: python tools/landing.py [folder]
+Usage: python tools/author_draw_landing.py [folder]
 """
 
 import sys
@@ -31,10 +31,7 @@ def judged():
     found = {(rival, basis): [] for rival in RIVALS for basis in COMMON_BASES}
     for dataset, columns in paper.DIMENSIONS.items():
         record = records.load(dataset)
-        outcomes = {
-            N_i: [records.outcomes(record, N_i, seed) for seed in record["seeds"]]
-            for N_i in columns
-        }
+        outcomes = {N_i: records.all_outcomes(record, N_i) for N_i in columns}
         verdict = verdicts(outcomes, CLUSTERS[dataset])
         for (rival, basis), held in found.items():
             held += [verdict[N_i, rival, basis] for N_i in columns]

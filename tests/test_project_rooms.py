@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-import draw_rooms
+import author_draw_rooms as draw_rooms
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "slnp_edu"
@@ -46,7 +46,7 @@ def test_every_room_is_shipped():
 
 
 def test_the_drawing_of_the_rooms_is_that_of_the_imports():
-    """If not: .venv/bin/python tools/draw_rooms.py."""
+    """If not: .venv/bin/python tools/author_draw_rooms.py."""
     assert draw_rooms.PAGE.read_text(encoding="utf-8") == draw_rooms.page()
 
 

@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits as sklearn_digits
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from statsmodels.stats.multitest import multipletests
-from test_independent import in_bases, laplacian
-from test_independent import slnp as slnp_by_definition
+from test_evidence_independent import in_bases, laplacian
+from test_evidence_independent import slnp as slnp_by_definition
 
 from slnp_edu.data import LOADERS, DatasetNotFoundError, load_digits, load_fashion
 from slnp_edu.evidence import paper, records, tuning
@@ -23,6 +23,8 @@ from slnp_edu.evidence.outcomes import pack
 from slnp_edu.evidence.protocol import random_split
 from slnp_edu.evidence.statistics import Tally, difference
 from slnp_edu.evidence.tuning import BUDGET, FOLDS, GRIDS, METHODS
+
+pytestmark = pytest.mark.slow  # it runs experiments
 
 SMALL = {"D_PCA": (12, 20, 32), "d": (2, 4), "K": (2, 4, 6)}
 NAMES = [f"{dataset}-tuned" for dataset in GRIDS]

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import build_citation
 import pytest
-import share
 from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
 
@@ -24,7 +24,7 @@ def sphinx(folder, address):
 
 @pytest.mark.parametrize("end", ["", "/"])
 def test_with_an_address_there_is_a_sitemap_of_all_pages(tmp_path, end):
-    share.write_pages(sphinx(tmp_path, ADDRESS + end), None)
+    build_citation.write_pages(sphinx(tmp_path, ADDRESS + end), None)
     places = ElementTree.parse(tmp_path / "sitemap.xml").findall(".//{*}url/{*}loc")
     assert {place.text for place in places} == {f"{ADDRESS}/{name}.html" for name in PAGES}
     lost = BeautifulSoup((tmp_path / "404.html").read_text(), "html.parser")
@@ -32,7 +32,7 @@ def test_with_an_address_there_is_a_sitemap_of_all_pages(tmp_path, end):
 
 
 def test_without_an_address_there_is_none(tmp_path):
-    share.write_pages(sphinx(tmp_path, ""), None)
+    build_citation.write_pages(sphinx(tmp_path, ""), None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["404.html", "index.html"]
 
 
@@ -40,7 +40,9 @@ def test_without_an_address_there_is_none(tmp_path):
 def test_a_shared_page_names_its_address_if_there_is_one(tmp_path, address):
     context = {"title": "Three &amp; more <em>fish</em>"}
     told = "A sentence that is long enough to stand for the whole of a chapter, and then some."
-    share.describe(sphinx(tmp_path, address), "book/01-toy", "", context, publish_doctree(told))
+    build_citation.describe(
+        sphinx(tmp_path, address), "book/01-toy", "", context, publish_doctree(told)
+    )
     tags = BeautifulSoup(context["metatags"], "html.parser").find_all("meta", property=True)
     said = {tag["property"]: tag["content"] for tag in tags}
     assert said["og:title"] == "Three & more fish"

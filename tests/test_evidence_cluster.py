@@ -10,6 +10,8 @@ import pytest
 from slnp_edu.__main__ import main
 from slnp_edu.evidence import records
 
+pytestmark = pytest.mark.slow  # it runs experiments
+
 pytest.importorskip("distributed", reason="Dask is not installed: the extra cluster brings it")
 
 

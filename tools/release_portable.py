@@ -1,6 +1,6 @@
 """Run the notebooks and a sample of the records as other processors would; print a table.
 
-Usage: python tools/portable.py [--few]
+Usage: python tools/release_portable.py [--few]
 
 OpenBLAS picks a kernel for the processor it finds, and kernels differ in rounding and in the signs
 of eigenvectors. OPENBLAS_CORETYPE asks for another kernel, NPY_DISABLE_CPU_FEATURES cuts NumPy down

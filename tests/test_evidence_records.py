@@ -30,6 +30,8 @@ from slnp_edu.evidence.outcomes import pack, unpack
 from slnp_edu.evidence.statistics import difference, tally
 from slnp_edu.slnp import SLNP
 
+pytestmark = pytest.mark.slow  # it runs experiments
+
 NAMES = list(records.STUDIES[""].datasets)
 
 

@@ -1,7 +1,7 @@
 """Draw the logo and the favicon of the book into book/_static.
 
 Two classes of three points each, and an axis on which each class falls together: the book in one
-picture. Usage: python tools/logo.py
+picture. Usage: python tools/author_draw_logo.py
 """
 
 import io

@@ -1,6 +1,6 @@
 """Generate the student versions with nbgrader; refuse if a committed one has drifted.
 
-Usage: python tools/assignments.py [--update]
+Usage: python tools/author_assignments.py [--update]
 """
 
 import argparse
@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from author_clean_notebooks import clean
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from notebooks import clean
 from traitlets.config import JSONFileConfigLoader
 
 ASSIGNMENTS = Path(__file__).parent.parent / "assignments"

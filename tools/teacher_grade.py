@@ -1,6 +1,6 @@
 """Grade a folder of students' notebooks: points, feedback pages, a summary.
 
-Usage: python tools/grade.py SUBMISSIONS [options]
+Usage: python tools/teacher_grade.py SUBMISSIONS [options]
 
 Any file whose name holds the name of an assignment counts, in the layouts
   SUBMISSIONS/<student>/a1-neighbours.ipynb         (also one folder deeper, as nbgrader collects)
@@ -15,10 +15,9 @@ import json
 import sys
 from pathlib import Path
 
+from author_assignments import ASSIGNMENTS
 from grading import collect, report
 from grading.course import Grading, Refused
-
-from assignments import ASSIGNMENTS
 
 
 def due_dates(texts):

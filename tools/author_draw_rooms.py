@@ -1,6 +1,6 @@
 """Draw the rooms of the module, from what its files import, into CONTRIBUTING.md.
 
-Usage: python tools/draw_rooms.py      (after a file or an import came or went; a test says when)
+Usage: python tools/author_draw_rooms.py   (after a file or an import came or went; a test asks)
 
 An arrow leads from a file to those that import it: the way of the data. An import that follows
 from others is not drawn (a -> c, if a -> b -> c), or nobody could see anything.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
-BEGIN, END = "<!-- drawn by tools/draw_rooms.py -->\n", "<!-- end of the drawing -->\n"
+BEGIN, END = "<!-- drawn by tools/author_draw_rooms.py -->\n", "<!-- end of the drawing -->\n"
 ROOMS = {"method": "the method", "data": "data", "evidence": "evidence", "book": "book"}
 
 

@@ -1,6 +1,6 @@
-"""What the chapters and the assignments have in common as files.
+"""Clean the metadata of notebooks, of chapters and assignments alike.
 
-Usage: python tools/notebooks.py book/04-s-step.ipynb ...      (cleans the metadata of chapters)
+Usage: python tools/author_clean_notebooks.py book/04-s-step.ipynb ...      (before a commit)
 """
 
 import hashlib

@@ -537,7 +537,7 @@ def test_formgrader_runs_nothing_of_a_students(formgrader, browser, listener):
 
 
 def test_formgrader_shows_a_pasted_picture(formgrader, browser, attacked):
-    from test_grading import PNG, paste_picture
+    from test_course_grading import PNG, paste_picture
 
     folder, (url, course) = attacked[0], formgrader
     notebook = solved(tiny.student_version(folder))
@@ -581,7 +581,7 @@ def test_thirty_submissions_are_graded_in_five_minutes_of_two_cores(tmp_path):
         path.parent.mkdir(parents=True)
         shutil.copy(tiny.ROOT / "assignments" / "source" / name / f"{name}.ipynb", path)
     before = os.times()
-    command = [sys.executable, tiny.ROOT / "tools" / "grade.py", tmp_path / "in"]
+    command = [sys.executable, tiny.ROOT / "tools" / "teacher_grade.py", tmp_path / "in"]
     done = subprocess.run(command, capture_output=True, text=True)
     after = os.times()
     assert done.returncode == 0, done.stderr

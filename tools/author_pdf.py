@@ -4,7 +4,7 @@ Chromium prints each page of the table of contents as the style sheet says for p
 the parts together. Chromium writes a link to another page as an address and gives a position
 only to what is linked from the same page, so before a page is printed it gets an unseen link to
 each place that other pages point to, and afterwards addresses are turned into positions.
-Usage: python tools/pdf.py [file]    (after make book; needs chromium)
+Usage: python tools/author_pdf.py [file]    (after make book; needs chromium)
 Without the name of a file the PDF goes beside the pages, and the landing page offers it.
 """
 

@@ -80,16 +80,6 @@ def test_what_is_learned_round_by_round_and_class_by_class():
             assert found[f"spread_{name}"][label] == pytest.approx(np.mean(pairs) / 2)
 
 
-def start_of(Z, y, K):
-    """Similarities (52), (38) to the K nearest in Z, one sample at a time."""
-    S = np.zeros((len(Z), len(Z)))
-    for j in range(len(Z)):
-        near = twins.nearest(Z, j, [k for k in range(len(Z)) if y[k] == y[j]], K)
-        for (_, k), share in zip(near, twins.shares(near, K, "paper", None)[1], strict=True):
-            S[j, k] = share
-    return S
-
-
 def test_every_variant_is_what_its_name_says():
     split = small_split(seed=4)
     A, y = split.A, split.y_train
@@ -105,7 +95,7 @@ def test_every_variant_is_what_its_name_says():
         return sorted((float(np.sum((Y[j] - Y[k]) ** 2)), k) for k in draw[j])
 
     expected = {f"uniform, {n}": by_twin(n) for n in (1, 2, 3, 10)}
-    expected |= {f"nearest, {n}": by_twin(n, S=start_of(A, y, 4)) for n in (1, 10)}
+    expected |= {f"nearest, {n}": by_twin(n, S=twins.nearest_graph(A, y, 4)) for n in (1, 10)}
     expected |= {"random": by_twin(choose=drawn)}
     for name, W in expected.items():
         assert twins.angle(found[name], W) < 1e-6, name
@@ -150,7 +140,7 @@ def test_another_seed_draws_another_tie_and_ten_rounds_are_ten():
     assert twins.angle(one, other) > 0.1
     # The first W-step is drawn; what follows is Algorithm 1 from the similarities of that round.
     Y = A @ one
-    S = start_of(Y, y, 4)
+    S = twins.nearest_graph(Y, y, 4)
     for rounds in (2, 10):
         W, gamma = experiments.with_drawn_tie(A, y, 6, 4, seed=0, max_iter=rounds)
         expected, _, expected_gamma, _ = twins.slnp(A, y, 6, 4, rounds - 1, S=S)

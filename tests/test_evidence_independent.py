@@ -17,6 +17,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from slnp_edu.data import LOADERS, SETS
 from slnp_edu.data.files import find
 
+pytestmark = pytest.mark.slow  # it runs experiments
+
 RESULTS = Path(__file__).parent.parent / "book" / "results"
 COLUMNS = [  # data set, N_i, D_PCA, d, K, split
     ("yale_b", 5, 110, 38, 5, 11),

@@ -11,6 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from slnp_edu.evidence import choices, paper, records
 
+pytestmark = pytest.mark.slow  # it runs experiments
+
 N_I, D_PCA, D, K, SEED = 6, 14, 4, (2, 3, 4), 3
 
 
@@ -52,18 +54,8 @@ def projection(method, A, y, made):
     if method == "LFDA":
         return twins.lfda(A, y, d)[0]
     k = dict(zip(("fewer", "paper's", "more"), K, strict=True))[made["K"]]
-    S = nearest_graph(A, y, k) if made["start"] == "nearest" else None
+    S = twins.nearest_graph(A, y, k) if made["start"] == "nearest" else None
     return twins.slnp(A, y, d, k, made["rounds"], made["gamma"], S)[0]
-
-
-def nearest_graph(A, y, K):
-    """(52) and (38) before any projection."""
-    S = np.zeros((len(A), len(A)))
-    for j in range(len(A)):
-        found = twins.nearest(A, j, [k for k in range(len(A)) if y[k] == y[j]], K)
-        for (_, k), share in zip(found, twins.shares(found, K, "paper", None)[1], strict=True):
-            S[j, k] = share
-    return S
 
 
 def in_basis(W, A, basis):

@@ -1,18 +1,23 @@
-"""Sphinx extension: the built book is light, asks no other host for anything, and is valid HTML.
+"""Sphinx extension: trim the built book of what no page needs, and mend its HTML.
 
 It runs after everything else has been written. What it takes away: the 20 MB of MathJax that no
 page asks for, and MathJax itself where there is no formula; all but 256 colours of a figure; the
 search index where nobody searches; the source maps; the 1.5 MB icon script (the same icons come as
 a 160 kB font with the style sheet); the code that would run cells on a server which this book does
 not have; and a second title and contents, for paper only. What it mends: faults in the
-HTML of the theme and of the extensions. What is left of them, test_browser.py lists.
+HTML of the theme and of the extensions. What is left of them, tests/test_browser_pages.py lists.
+
+Whatever is to be taken away or mended must be found at least once in a build of all pages, else the
+build fails: the theme or an extension has changed, and somebody must look at the rule again.
 """
 
 import re
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
 from PIL import Image
+from sphinx.errors import ExtensionError
 
 KEPT_OF_MATHJAX = {
     "tex-chtml.js",
@@ -23,24 +28,25 @@ KEPT_OF_MATHJAX = {
     "sre/mathmaps/en.json",
     "sre/mathmaps/nemeth.json",
 }
-UNUSED_TAGS = re.compile(
-    r"""<script[^>]*\bsrc="[^"]*(?:fontawesome|sphinx-thebe)\.js[^"]*"[^>]*></script>\s*
-    |<script>const\ THEBE_JS_URL.*?</script>\s*
-    |<script\ type="text/x-thebe-config">.*?</script>\s*
-    |<script>kernelName\ =\ '[^']*'</script>\s*
-    |<link[^>]*\bhref="[^"]*sphinx-thebe\.css[^"]*"[^>]*>\s*""",
-    re.VERBOSE | re.DOTALL,
+UNUSED_FILES = ("*.map", "sphinx-thebe.*", "fontawesome.js*")
+UNUSED_TAGS = (
+    r'<script[^>]*\bsrc="[^"]*fontawesome\.js[^"]*"[^>]*></script>\s*',
+    r'<script[^>]*\bsrc="[^"]*sphinx-thebe\.js[^"]*"[^>]*></script>\s*',
+    r"<script>const THEBE_JS_URL.*?</script>\s*",
+    r'<script type="text/x-thebe-config">.*?</script>\s*',
+    r"<script>kernelName = '[^']*'</script>\s*",
+    r'<link[^>]*\bhref="[^"]*sphinx-thebe\.css[^"]*"[^>]*>\s*',
+    r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)',  # for paper only
 )
-
-SEARCH_TAGS = re.compile(
-    r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"[^>]*></script>\s*'
+SEARCH_TAGS = tuple(
+    rf'<script[^>]*\bsrc="[^"]*{name}\.js[^"]*"[^>]*></script>\s*'
+    for name in ("searchtools", "language_data", "searchindex")
 )
-MATHJAX_TAGS = re.compile(
-    r'<script>window\.MathJax = .*?</script>\s*|<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*',
-    re.DOTALL,
+MATHJAX_TAGS = (
+    r"<script>window\.MathJax = .*?</script>\s*",
+    r'<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*',
 )
-CELL_IMAGE = re.compile(r'^<img (?P<rest>[^>]*src="(?P<src>[^"]*/_images/[^"]*\.png)") />', re.M)
-PAPER_ONLY = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
+CELL_IMAGE = r'(?m)^<img (?P<rest>[^>]*src="(?P<src>[^"]*/_images/[^"]*\.png)") />'
 
 # MathJax begins once the text has been painted; a page in the background is not painted, so not
 # later than after 0.2 s. A formula is no stop for the tab key: its MathML is read with the text.
@@ -83,18 +89,20 @@ PATTERNS = {
 }
 
 
-def _trim_static(static):
+def _trim_static(static, found):
     mathjax = static / "mathjax"
     for path in sorted(mathjax.rglob("*")):
         name = path.relative_to(mathjax).as_posix()
-        kept = any(name == k or name.startswith(k + "/") for k in KEPT_OF_MATHJAX)
+        kept = [k for k in KEPT_OF_MATHJAX if name == k or name.startswith(k + "/")]
+        found.update(kept)
         if path.is_file() and not kept:
             path.unlink()
     for path in sorted(mathjax.rglob("*"), reverse=True):
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()
-    for pattern in ("*.map", "sphinx-thebe.*", "fontawesome.js*"):
+    for pattern in UNUSED_FILES:
         for path in list(static.rglob(pattern)):
+            found[pattern] += 1
             path.unlink()
 
 
@@ -130,29 +138,47 @@ def launch_only_with_address(app, config):
         options.pop("launch_buttons", None)
 
 
-def lighten(app, exception):
+def _replace(text, rules, found):
+    """The text with every pattern replaced; `found` counts how often each was there."""
+    for pattern, new in rules.items():
+        text, times = re.subn(pattern, new, text, flags=re.DOTALL)
+        found[pattern] += times
+    return text
+
+
+def _mend(page, found):
+    text = page.read_text(encoding="utf-8")
+    text = _replace(text, dict.fromkeys(UNUSED_TAGS, ""), found)
+    if page.name != "search.html":
+        text = _replace(text, dict.fromkeys(SEARCH_TAGS, ""), found)
+    if 'class="math' not in text:
+        text = _replace(text, dict.fromkeys(MATHJAX_TAGS, ""), found)
+    for old, new in MENDED.items():
+        found[old] += text.count(old)
+        text = text.replace(old, new)
+    images = {CELL_IMAGE: partial(_with_size, folder=page.parent)}
+    page.write_text(_replace(text, PATTERNS | images, found), encoding="utf-8")
+
+
+def trim_and_mend(app, exception):
     if exception is not None or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    _trim_static(out / "_static")
+    found = Counter(dict.fromkeys([*KEPT_OF_MATHJAX, *UNUSED_FILES, *MATHJAX_TAGS], 0))
+    _trim_static(out / "_static", found)
     for picture in (out / "_images").glob("*.png"):
         _with_fewer_colours(picture)
     for page in out.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        text = PAPER_ONLY.sub("", UNUSED_TAGS.sub("", text))
-        if page.name != "search.html":
-            text = SEARCH_TAGS.sub("", text)
-        if 'class="math' not in text:
-            text = MATHJAX_TAGS.sub("", text)
-        for old, new in MENDED.items():
-            text = text.replace(old, new)
-        for pattern, new in PATTERNS.items():
-            text = re.sub(pattern, new, text, flags=re.DOTALL)
-        text = CELL_IMAGE.sub(partial(_with_size, folder=page.parent), text)
-        page.write_text(text, encoding="utf-8")
+        _mend(page, found)
+    missing = sorted(what for what, times in found.items() if not times)
+    if missing:
+        raise ExtensionError(
+            "Has the theme changed? In no file of the built book was found what"
+            f" tools/build_trim_and_mend.py looks for (make book builds all pages): {missing}"
+        )
 
 
 def setup(app):
     app.connect("config-inited", launch_only_with_address)
-    app.connect("build-finished", lighten, priority=900)
+    app.connect("build-finished", trim_and_mend, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

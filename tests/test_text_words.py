@@ -27,10 +27,7 @@ def found():
     columns = {}
     for name, cluster in CLUSTER.items():
         record = records.load(name)
-        splits = {
-            N_i: [records.outcomes(record, N_i, seed) for seed in record["seeds"]]
-            for N_i in paper.DIMENSIONS[name]
-        }
+        splits = {N_i: records.all_outcomes(record, N_i) for N_i in paper.DIMENSIONS[name]}
         for (_, rival, basis), verdict in verdicts(splits, cluster).items():
             columns.setdefault((rival, basis), []).append(verdict)
     return columns
