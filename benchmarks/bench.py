@@ -48,14 +48,18 @@ def slnp(X, y, d=9):
 
 
 def take_turns(jobs, turns):
-    """Median CPU time of each job, the jobs taking turns after one turn to warm up."""
+    """Median CPU time of each job; a job runs untimed before each of its turns.
+
+    So all are timed with warm caches and memory at hand. Otherwise a short fit after a long one
+    also pays for what the long one gave back to the system.
+    """
     times = {name: [] for name in jobs}
-    for turn in range(turns + 1):
+    for _ in range(turns):
         for name, job in jobs.items():
+            job()
             begun = time.process_time()
             job()
-            if turn or turns == 1:
-                times[name].append(time.process_time() - begun)
+            times[name].append(time.process_time() - begun)
     return {name: float(np.median(taken)) for name, taken in times.items()}
 
 

@@ -90,7 +90,7 @@ def neighbours(
 
 def _rounding(Y: Array) -> float:
     """Squared distances below this are rounding."""
-    centred = Y - Y.mean(axis=0)
+    centred = Y - np.einsum("ij->j", Y) / len(Y)
     return 1e-20 * float(np.einsum("ij,ij->i", centred, centred).max())
 
 
@@ -200,7 +200,7 @@ def s_step(distances: ArrayLike, gamma: ArrayLike) -> Array:
     K = np.maximum(K, 1)[:, None]  # a row without neighbours comes out as zeros below
     centred = d.sum(axis=1, keepdims=True) / K - d
     two_gamma = 2 * np.asarray(gamma, dtype=float)[:, None]
-    S = 1 / K + np.divide(centred, two_gamma, out=np.zeros_like(d), where=two_gamma > 0)
+    S = 1 / K + centred / np.where(two_gamma > 0, two_gamma, np.inf)
     return np.where(np.isfinite(distances), S, 0.0)
 
 
@@ -306,8 +306,8 @@ def similarity_matrix(indices: NDArray[np.intp], S: Array) -> csr_array:
     """
     N, K = indices.shape
     starts = np.arange(0, N * K + 1, K)
-    matrix = csr_array((S.ravel(), indices.ravel(), starts), shape=(N, N), copy=True)
-    matrix.eliminate_zeros()  # works in place, hence the copy
+    matrix = csr_array((S.flatten(), indices.flatten(), starts), shape=(N, N))
+    matrix.eliminate_zeros()  # works in place, hence the copies
     return matrix
 
 
@@ -348,7 +348,9 @@ def laplacian_scatter(X: Array, S: Any) -> Array:
     """
     ones = np.ones(X.shape[0])
     degree = (S @ ones + S.T @ ones) / 2
-    half = X.T @ (degree[:, None] * X - S @ X)
+    LX = degree[:, None] * X
+    LX -= S @ X
+    half = X.T @ LX
     return (half + half.T) / 2  # X'S'X is the transpose of X'SX
 
 
