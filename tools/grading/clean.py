@@ -105,7 +105,8 @@ def as_typed(text):
 
 def printable(text):
     """Without escape sequences and control characters, which a terminal would obey."""
-    return CONTROL.sub(" ", strip_ansi(str(text)))
+    text = str(text).encode("utf-8", "replace").decode()  # half a character cannot be stored
+    return CONTROL.sub(" ", strip_ansi(text))
 
 
 def one_line(text):

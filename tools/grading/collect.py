@@ -15,6 +15,7 @@ from grading.clean import one_line
 
 LARGEST_FILE = 20_000_000  # bytes
 MOST_CELLS = 300
+LONGEST_NAME = 60  # characters of a student's, as the name of a folder
 # How Moodle and Canvas name what they let a teacher download.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<rest>.*)")
@@ -73,7 +74,7 @@ def owner(name, rest):
 
 def identifier(name):
     """A name for folders and for nbgrader's gradebook: letters, digits and . @ + - _"""
-    return re.sub(r"[^\w.@+-]", "-", name).strip("._@+- ")
+    return re.sub(r"[^\w.@+-]", "-", name).strip("._@+- ")[:LONGEST_NAME]
 
 
 def find(folder, assignments):
@@ -135,7 +136,10 @@ def named_apart(submissions):
         others = alike[submission.student.casefold()]
         plain = min(others, key=lambda person: (identifier(person[0]) != person[0], person))
         if (name, number) != plain:
-            submission.student += f"-{number or hashlib.sha256(name.encode()).hexdigest()[:4]}"
+            mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:4]
+            submission.student += f"-{number or mark}"
+            while submission.student.casefold() in alike:  # somebody else is called so
+                submission.student += "-2"
     return sorted(submissions, key=lambda s: (s.student, s.assignment))
 
 
@@ -157,6 +161,7 @@ def read(path):
         for cell in notebook.cells:
             if not isinstance(cell.source, str) or not isinstance(cell.metadata, dict):
                 raise TypeError
+            (cell.source + cell.cell_type).encode()  # half a character cannot be stored
     except Exception as problem:
         raise ValueError("not a notebook: it cannot be read as one") from problem
     return notebook

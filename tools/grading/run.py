@@ -115,18 +115,18 @@ class Sandbox:
         while self.process.poll() is None and self.reason is None:
             time.sleep(0.1)
             now, allowed = time.monotonic(), self.allowed
+            passed, last = min(now - last, 1), now  # more, and the grading itself was stopped
             if allowed is None:
-                last = now
                 continue
             before = used
             if self.contained:  # its processes are not ours to see: a tenth of the clock counts
-                used, memory, count, waits = now / 10, 0, 0, False
+                used, memory, count, waits = used + passed / 10, 0, 0, False
             else:
                 used, memory, count, waits = measure(self.process.pid)
             # A second of computing excuses twenty of waiting: a thread may get no more of a busy
             # machine, and a program that only stirs now and then is not at work.
-            pause = now - last if waits else 0.0
-            idle, waited, last = max(idle + pause - 20 * (used - before), 0), waited + pause, now
+            pause = passed if waits else 0.0
+            idle, waited = max(idle + pause - 20 * (used - before), 0), waited + pause
             if self.mark is None:
                 self.mark, idle = used, 0.0
             if used - self.mark > 1.2 * allowed + 1:
