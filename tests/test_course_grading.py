@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import tiny
-from grading import clean, collect, pages, rules
+from grading import clean, collect, pages, roster, rules
 from grading.course import judged
 from grading.run import Sandbox
 from grading.sandbox import Limits, choose
@@ -351,15 +351,21 @@ def test_a_folder_without_submissions_is_refused_in_a_sentence(tmp_path, exists)
 def test_a_slip_in_an_option_is_refused_in_a_sentence(tmp_path):
     make_course(tmp_path, tiny.source())
     hand_in(tmp_path, "ann", tiny.source())
-    roster = tmp_path / "class.csv"
-    roster.write_text("who;mail\nann;a@example.org\n", "utf-8")
+    own = tmp_path / "class.csv"
+    own.write_text("who;mail\nann;a@example.org\n", "utf-8")
     latin = tmp_path / "latin.csv"
     latin.write_bytes("student\nZoë\n".encode("latin-1"))
     for options, said in (
         (["--due", "a0-tyni=2026-11-20T23:59"], "No assignment is called a0-tyni: a0-tiny."),
         (["--due", f"{NAME}=tomorrow"], "--due wants a name and a time"),
-        (["--question", "test-tripple"], "No question is called test-tripple: test-double,"),
-        (["--roster", roster], "has no column called student or name: who;mail"),
+        (
+            ["--question", "test-tripple"],
+            "in a0-tiny is called test-tripple; they are test-double,",
+        ),
+        (["--points-a-day", "2"], "--points-a-day needs a deadline: --due a0-tiny="),
+        (["--report"], "Nothing was graded yet"),
+        (["--roster", tmp_path / "none.csv"], "none.csv cannot be read: No such file"),
+        (["--roster", own], "has no column called student or name: who;mail"),
         (["--roster", latin], "is not stored as UTF-8"),
         (["--student", "Bob"], "No file of Bob in"),
     ):
@@ -372,7 +378,7 @@ def test_a_slip_in_an_option_is_refused_in_a_sentence(tmp_path):
 def test_a_roster_with_semicolons_is_read(tmp_path):
     path = tmp_path / "class.csv"
     path.write_text("student;name\nann;Ann Bee\n", "utf-8")
-    assert [row["name"] for row in collect.read_roster(path)] == ["Ann Bee"]
+    assert [row["name"] for row in roster.read_roster(path)] == ["Ann Bee"]
 
 
 def test_without_a_sandbox_grading_refuses_unless_told(tmp_path):
@@ -661,10 +667,11 @@ def test_late_work_loses_points_by_the_day(tmp_path):
 
     from grading.report import penalty_for
 
+    given = {"due": {}, "points_a_day": 2, "grace_hours": 2}
+    assert penalty_for(submission, given) == 0
     for late, lost in ((-5, 0), (1, 0), (3, 2), (23, 2), (25, 4), (49, 6)):
-        due = submission.when - timedelta(hours=late)
-        assert penalty_for(submission, due, 2, 2) == lost
-    assert penalty_for(submission, None, 2, 2) == 0
+        given["due"][NAME] = (submission.when - timedelta(hours=late)).isoformat()
+        assert penalty_for(submission, given) == lost
 
 
 def test_rosters_list_missing_work_and_go_back_to_canvas_and_moodle(tmp_path):
@@ -703,6 +710,90 @@ def test_rosters_list_missing_work_and_go_back_to_canvas_and_moodle(tmp_path):
     assert sheet[1].startswith("Participant 17,Zoe Zeller,z@example.org,Submitted,4.")
 
 
+def test_roster_and_deadline_hold_until_others_are_given(tmp_path):
+    make_course(tmp_path, tiny.source())
+    release = tiny.student_version(tmp_path)
+    hand_in(tmp_path, "ann", solved(release, double=WRONG))
+    table = tmp_path / "class.csv"
+    table.write_text("Student,ID,SIS Login ID\nann,17,ab\nbob,18,bb\n", "utf-8")
+    due = ["--due", f"{NAME}=2001-01-01T00:00", "--points-a-day", "0.0001"]
+    assert grade(tmp_path, "--roster", table, "--no-rehearsal", *due).returncode == 0
+    first = tmp_path.joinpath("out", "canvas.csv").read_text("utf-8")
+    hand_in(tmp_path, "ann", solved(release))
+    table.unlink()
+    done = grade(tmp_path, "--student", "ann", "--no-rehearsal")
+    assert done.returncode == 0, done.stderr
+    second = tmp_path.joinpath("out", "canvas.csv").read_text("utf-8")
+    assert "ann,17,ab,1." in first  # 2 points and the penalty
+    assert "ann,17,ab,4." in second
+    assert "Nothing handed in (1):\n  bob" in done.stdout
+    assert f"Deadlines: {NAME} 2001-01-01 00:00; 0.0001 points a day" in done.stdout
+    assert "Roster: 2 students." in done.stdout
+    done = grade(tmp_path, "--points-a-day", "0", "--no-rehearsal")
+    assert "ann,17,ab,5" in tmp_path.joinpath("out", "canvas.csv").read_text("utf-8")
+
+
+def test_moodle_numbers_people_anew_in_each_assignment(tmp_path):
+    other = "a9-other"
+    numbers = {
+        NAME: {11: "Ann Bee", 12: "Zoe Z"},
+        other: {21: "Ann Bee", 22: "Ann Bee", 23: "Zoe Z"},
+    }
+    sheets = []
+    for assignment, people in numbers.items():
+        lines = ["Identifier,Full name,Grade"]
+        for number, name in people.items():
+            touch(tmp_path, f"{name}_{number}_assignsubmission_file_/{assignment}.ipynb")
+            lines.append(f"Participant {number},{name},")
+        sheet = tmp_path / f"{assignment}.csv"
+        sheet.write_text("\n".join(lines), "utf-8")
+        sheets.append(roster.read_roster(sheet))
+    found, _ = collect.find(tmp_path, [*numbers])
+    entries = [{n: getattr(s, n) for n in ("student", "lms_id", "assignment")} for s in found]
+    who = {entry["lms_id"]: entry["student"] for entry in entries}
+    assert who["12"] == who["23"] == "Zoe-Z"  # one person
+    assert len({who["11"], who["21"], who["22"]}) == 3  # two of the name, and who is the first?
+    table = [
+        entry | {"lms id": entry["lms_id"], "total": f"1{entry['lms_id']}"} for entry in entries
+    ]
+    assert len(roster.export(tmp_path, table, entries, sheets)) == 2
+    for assignment, people in numbers.items():
+        lines = (tmp_path / f"moodle-{assignment}.csv").read_text("utf-8").splitlines()[1:]
+        assert lines == [f"Participant {n},{name},1{n}" for n, name in people.items()]
+    said = roster.export(tmp_path, table, entries, sheets[:1])
+    assert f"Nothing for Moodle on {other}: its worksheet is not among those given." in said
+    assert not (tmp_path / f"moodle-{other}.csv").exists()  # it would have others' numbers
+
+
+def test_a_sandbox_that_does_not_start_is_nobodys_fault(tmp_path):
+    make_course(tmp_path, tiny.source())
+    hand_in(tmp_path, "ann", solved(tiny.student_version(tmp_path)))
+    broken = tmp_path / "docker"  # knows the image, but cannot run it
+    broken.write_text('#!/bin/sh\n[ "$1" = run ] || exit 0\necho "no more rooms" >&2\nexit 1\n')
+    broken.chmod(0o755)
+    alone = os.environ | {"PATH": f"{tmp_path}"}
+    done = grade(tmp_path, env=alone)
+    assert done.returncode == 2
+    assert "Nobody was graded" in done.stderr
+    assert "the sandbox (docker) does not start: no more rooms" in done.stderr
+    done = grade(tmp_path, "--no-rehearsal", env=alone)
+    assert done.returncode == 0, done.stderr
+    assert "NOT GRADED" in rows(tmp_path)["ann"]["status"]
+    assert "the sandbox (docker) does not start: no more rooms" in rows(tmp_path)["ann"]["status"]
+
+
+def test_a_container_ends_even_if_its_judge_is_killed(tmp_path):
+    make_course(tmp_path, tiny.source())
+    hand_in(tmp_path, "ann", solved(tiny.student_version(tmp_path)))
+    docker, log = tmp_path / "docker", tmp_path / "log"
+    docker.write_text(f'#!/bin/sh\necho "$1 $2" >> "{log}"\n[ "$1" != run ] || kill -9 $PPID\n')
+    docker.chmod(0o755)
+    done = grade(tmp_path, "--no-rehearsal", env=os.environ | {"PATH": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert "NOT GRADED" in rows(tmp_path)["ann"]["status"]
+    assert re.fullmatch(r"image inspect\nrun --rm\nkill judge-\w+\n", log.read_text())
+
+
 def test_answers_that_are_much_alike_are_named():
     from grading.similar import alike
 
@@ -730,6 +821,10 @@ PROMISES = {  # a sentence of the page, and the test that keeps it
     "A scan or a picture beside the notebook is named": "a_paragraph_in_another_place_is_found",
     "a page for the student: one file, no script, no network": "asks_for_nothing_and_runs_nothing",
     "the grades for your learning system": "go_back_to_canvas_and_moodle",
+    "so a student is known there by name": "moodle_numbers_people_anew_in_each_assignment",
+    "an assignment whose worksheet is missing gets no table": "moodle_numbers_people_anew",
+    "hold until you give others": "roster_and_deadline_hold_until_others_are_given",
+    "for instance because the sandbox did not start": "a_sandbox_that_does_not_start_is_nobodys",
     "answers that are much alike": "answers_that_are_much_alike_are_named",
     "So nothing is gained by changing tests, NumPy": "an_attack_gets_no_point_for_a_wrong_answer",
     "The hidden tests draw other numbers for each student": "hidden_tests_differ",
@@ -760,6 +855,7 @@ STATUSES = ["not a notebook", "package not installed here", "ran out of memory",
 STATUSES += ["stopped for too much output", "could not be interrupted", "ended the kernel"]
 STATUSES += ["started too many processes", "text found elsewhere", "look at how it uses"]
 STATUSES += ["changed since it was graded by hand", "showed too much", "waited"]
+STATUSES += ["shown as it was typed", "NOT GRADED", "late"]
 STATUSES += ["gave something other than numbers", "gave nan or infinity", "changes its arguments"]
 
 

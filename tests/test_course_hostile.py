@@ -378,6 +378,94 @@ def test_nothing_outside_was_read_or_changed(attacked, listener):
         listener.accept()
 
 
+def odd_files(folder, release):
+    """Submissions that are odd as files: {student: what the status says}, each of the right work.
+
+    Also a folder that links elsewhere, a folder called like a notebook, and names that a terminal,
+    a file system or UTF-8 does not take.
+    """
+    place = folder / "submissions"
+    right = json.loads(json.dumps(solved(release)))
+    said = {}
+    for name, change, status in (
+        ("same-ids", lambda n: [c.update(id="same") for c in n["cells"]], "graded"),
+        ("kernel", lambda n: n["metadata"].update(kernelspec={"name": "bash"}), "graded"),
+        ("half-character", lambda n: n["cells"][-1].update(source="\ud800"), "not a notebook"),
+        ("no-type", lambda n: n["cells"].append({"source": "", "metadata": {}}), "not a notebook"),
+        ("attached", lambda n: n["cells"][-1].update(attachments={"x": [1]}), "not a notebook"),
+        ("old-format", lambda n: n.update(worksheets=[n.pop("cells")]), "not a notebook"),
+        ("magic", lambda n: n["cells"][3].update(source=DOUBLE + "\n!ls" * 3000), "get_ipython"),
+        ("hex", lambda n: n["cells"][3].update(source=f"{DOUBLE}\nx = 0x{'F' * 9999}"), "graded"),
+    ):
+        notebook = json.loads(json.dumps(right))
+        change(notebook)
+        hand_in(folder, name, notebook)
+        said[name] = status
+    (place / "fifo").mkdir()
+    os.mkfifo(place / "fifo" / f"{NAME}.ipynb")
+    large = hand_in(folder, "large", right)
+    os.truncate(large, 200_000_000)
+    (place / "empty-folder" / f"{NAME}.ipynb").mkdir(parents=True)
+    (place / "linked").symlink_to("/etc")
+    hand_in(folder, "zip", "PK", name=f"{NAME}.zip")
+    said |= {"fifo": "a special file", "large": "larger than 20 MB", "zip": "not a notebook"}
+    for name in ("x" * 250, "x" * 249 + "y", "rtl\u202egnp", "wide\uff0f..\uff0fname"):
+        hand_in(folder, name, right)
+    hand_in(folder, "ann b", right)
+    hand_in(folder, "ann-b", right)
+    hand_in(
+        folder, f"ann-b-{hashlib.sha256(b'ann b').hexdigest()[:4]}", solved(release, double=WRONG)
+    )
+    bad = os.fsencode(place) + b"/bad\xff"
+    os.mkdir(bad)
+    shutil.copy(place / "hex" / f"{NAME}.ipynb", bad + f"/{NAME}".encode() + b"\xfe.ipynb")
+    Path(os.fsdecode(bad + b".txt")).touch()
+    os.utime(place / "kernel" / f"{NAME}.ipynb", (2**33, 2**33))  # in the year 2242
+    return said
+
+
+def test_odd_files_and_names_are_refused_in_a_sentence_and_break_nothing(tmp_path):
+    if choose() is None:
+        pytest.skip("no sandbox here: apt-get install bubblewrap")
+    make_course(tmp_path, tiny.source())
+    release = tiny.student_version(tmp_path)
+    said = odd_files(tmp_path, release)
+    hand_in(tmp_path, "honest", solved(release))
+    done = grade(tmp_path, "--no-rehearsal")
+    assert done.returncode == 0, done.stderr
+    found = rows(tmp_path)
+    assert tiny.points(found["honest"]) == (3, 2)
+    for name, status in said.items():
+        assert status in found[name]["status"], name
+        assert (status == "graded") == (tiny.points(found[name]) == (3, 2)), name
+    assert not [row for row in found.values() if "NOT GRADED" in row["status"]]
+    assert {"rtl-gnp", "wide-..-name", "bad"} < {*found}
+    assert len([name for name in found if name.startswith("x" * 60)]) == 2
+    alike = sorted(tiny.points(row) for name, row in found.items() if name.startswith("ann-b"))
+    assert alike == [(0, 2), (3, 2), (3, 2)]  # nobody takes another's place
+    assert "Belongs to no assignment (2)" in done.stdout  # the link, and a text without a name
+    assert "\u202e" not in done.stdout
+
+
+def test_a_grading_that_was_stopped_for_a_while_blames_nobody(monkeypatch):
+    """As with Ctrl-Z and fg: the clock went on, nothing else did."""
+    from types import SimpleNamespace
+
+    from grading import run
+    from grading.sandbox import Limits
+
+    if choose() is None:
+        pytest.skip("no sandbox here: apt-get install bubblewrap")
+    began = time.monotonic()
+    clock = SimpleNamespace(sleep=time.sleep)
+    clock.monotonic = lambda: time.monotonic() + 1000 * (time.monotonic() > began + 4)
+    monkeypatch.setattr(run, "time", clock)
+    sandbox = run.Sandbox(choose(), Limits(idle_seconds=30))
+    reply = sandbox.ask({"run": "import time\ntime.sleep(8)\nprint('there')"}, 30)
+    sandbox.close()
+    assert reply["outputs"][0]["text"] == "there\n"
+
+
 def test_nothing_is_left_running(attacked):
     lines = []
     for process in psutil.process_iter():

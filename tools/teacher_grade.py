@@ -16,8 +16,9 @@ import sys
 from pathlib import Path
 
 from author_assignments import ASSIGNMENTS
-from grading import collect, report
+from grading import report
 from grading.course import Grading, Refused
+from grading.roster import NoRoster, read_roster
 
 
 def due_dates(texts):
@@ -32,12 +33,18 @@ def parse(arguments):
     add("submissions", type=Path, nargs="?", help="folder with the notebooks")
     add("--out", type=Path, help="where the results go")
     add("--report", action="store_true", help="only write the results again")
-    add("--roster", type=Path, help="list of students, or the table Canvas or Moodle exports")
+    add(
+        "--roster",
+        action="append",
+        type=Path,
+        help="list of students, or a table of Canvas's or "
+        "Moodle's; once for each of Moodle's worksheets",
+    )
     add("--student", help="grade this student only")
     add("--question", help="change the points of this question only, for instance test-eta")
     add("--due", action="append", metavar="NAME=TIME", help="a1-neighbours=2026-11-20T23:59")
-    add("--points-a-day", type=float, default=0, help="lost for each day begun after the deadline")
-    add("--grace-hours", type=float, default=0, help="late by no more costs nothing")
+    add("--points-a-day", type=float, help="lost for each day begun after the deadline")
+    add("--grace-hours", type=float, help="late by no more costs nothing")
     add("--no-sandbox", action="store_true", help="let students' code reach all your files")
     add("--no-rehearsal", action="store_true", help="skip the model solutions")
     add("--at-once", type=int, default=2, help="notebooks run at a time")
@@ -53,6 +60,21 @@ def parse(arguments):
     except ValueError:
         parser.error("--due wants a name and a time, such as a1-neighbours=2026-11-20T23:59")
     return options
+
+
+def remembered(options, before):
+    """Roster, deadlines and penalty as given now, else as they were given the last time."""
+    due = {name: when.isoformat(timespec="minutes") for name, when in options.due.items()}
+    given = {
+        "rosters": [read_roster(path) for path in options.roster or []],
+        "due": before.get("due", {}) | due,
+        "points_a_day": options.points_a_day,
+        "grace_hours": options.grace_hours,
+    }
+    given["rosters"] = given["rosters"] or before.get("rosters", [])
+    for name in ("points_a_day", "grace_hours"):
+        given[name] = before.get(name, 0) if given[name] is None else given[name]
+    return given
 
 
 def merged(state, saved):
@@ -72,23 +94,23 @@ def main(arguments=None):
         print(f"There is no folder {options.submissions}.", file=sys.stderr)
         return 2
     try:
-        roster = collect.read_roster(options.roster) if options.roster else []
         grading = Grading(options)
-        saved = grading.course / "status.json"
-        if options.report:
-            state = json.loads(saved.read_text(encoding="utf-8"))
-        else:
-            state = grading.grade()
-            if options.student and saved.exists():
-                state = merged(state, json.loads(saved.read_text(encoding="utf-8")))
-            saved.write_text(json.dumps(state), encoding="utf-8")
-    except (Refused, collect.NoRoster) as reason:
+        file = grading.course / "status.json"
+        saved = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        given = remembered(options, saved.get("given", {}))
+        if options.report and not saved:
+            raise Refused(f"Nothing was graded yet: there is no {file}.")
+        if options.report and (options.due or options.points_a_day or options.grace_hours):
+            raise Refused("A deadline changes points only in a grading; leave REPORT=1 out.")
+        state = saved if options.report else grading.grade(given)
+        if options.student and saved and not options.report:
+            state = merged(state, saved)
+        state["given"] = given
+        file.write_text(json.dumps(state), encoding="utf-8")
+    except (Refused, NoRoster) as reason:
         print(reason, file=sys.stderr)
         return 2
-    except FileNotFoundError as missing:
-        print(f"{missing.filename} is missing; was anything graded yet?", file=sys.stderr)
-        return 2
-    print("\n" + report.write_report(grading.course, grading.config, state, roster))
+    print("\n" + report.write_report(grading.course, grading.config, state))
     return 0
 
 

@@ -22,6 +22,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 TEX_LINKS = re.compile(
     r"\\(href|url|require|style|class|cssId|html\w+|includegraphics|data|mmlToken|csname)\b"
 )
+AS_TYPED = "*(shown as it was typed)*"
 LONGEST_TEXT = 10_000  # characters beside pictures; nbconvert may need hours for a hostile million
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 ATTRIBUTES = {tag: {"class"} for tag in ("span", "div", "code", "pre", "table", "tr", "td", "th")}
@@ -99,12 +100,13 @@ def clean_text(text, attachments=()):
 
 def as_typed(text):
     typed = "\n".join("    " + line for line in text.splitlines())
-    return f"*(shown as it was typed)*\n\n{typed}"
+    return f"{AS_TYPED}\n\n{typed}"
 
 
 def printable(text):
     """Without escape sequences and control characters, which a terminal would obey."""
-    return CONTROL.sub(" ", strip_ansi(str(text)))
+    text = str(text).encode("utf-8", "replace").decode()  # half a character cannot be stored
+    return CONTROL.sub(" ", strip_ansi(text))
 
 
 def one_line(text):

@@ -1,12 +1,11 @@
 """What was handed in: which files, whose, for which assignment, when."""
 
-import csv
 import datetime
 import hashlib
 import json
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,13 +15,10 @@ from grading.clean import one_line
 
 LARGEST_FILE = 20_000_000  # bytes
 MOST_CELLS = 300
+LONGEST_NAME = 60  # characters of a student's, as the name of a folder
 # How Moodle and Canvas name what they let a teacher download.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<rest>.*)")
-
-
-class NoRoster(Exception):
-    """A table of students that cannot be read; the message says why."""
 
 
 @dataclass
@@ -31,6 +27,7 @@ class Submission:
     assignment: str
     lms_id: str = ""
     late: bool = False  # as Canvas marks it
+    moodle: bool = False  # then the number is that of the assignment's participant
     notebooks: list = field(default_factory=list)  # the one to grade last
     beside: list = field(default_factory=list)  # other files: a scan, a picture
 
@@ -77,7 +74,7 @@ def owner(name, rest):
 
 def identifier(name):
     """A name for folders and for nbgrader's gradebook: letters, digits and . @ + - _"""
-    return re.sub(r"[^\w.@+-]", "-", name).strip("._@+- ")
+    return re.sub(r"[^\w.@+-]", "-", name).strip("._@+- ")[:LONGEST_NAME]
 
 
 def find(folder, assignments):
@@ -99,6 +96,7 @@ def find(folder, assignments):
         key = (name, lms_id, assignment)
         submission = found.setdefault(key, Submission(name, assignment, lms_id))
         submission.late |= late
+        submission.moodle = bool(MOODLE.fullmatch(unicodedata.normalize("NFC", whole)))
         kind = submission.notebooks if path.suffix.lower() == ".ipynb" else submission.beside
         kind.append(path)
     for submission in found.values():
@@ -116,20 +114,32 @@ def natural(name):
     ][:20], len(stem)
 
 
+def people_of(submissions):
+    """For each submission whose it is: a name, and a number where the name alone does not tell.
+
+    Canvas's number is a person's. Moodle numbers people anew in each assignment, so there it only
+    tells namesakes apart: two who handed in the same assignment.
+    """
+    times = Counter((s.student, s.assignment) for s in submissions)
+    namesakes = {name for (name, _), count in times.items() if count > 1}
+    own = [s.lms_id if s.student in namesakes or not s.moodle else "" for s in submissions]
+    return [(s.student, number) for s, number in zip(submissions, own, strict=True)]
+
+
 def named_apart(submissions):
     """Give every student an identifier of their own: `ann b` and `ann-b` are two people."""
-    people = defaultdict(set)
-    for submission in submissions:
-        person = (submission.student, submission.lms_id)
-        people[identifier(submission.student).casefold()].add(person)
-    for submission in submissions:
-        name, lms_id = submission.student, submission.lms_id
+    people, alike = people_of(submissions), defaultdict(set)
+    for person in people:
+        alike[identifier(person[0]).casefold()].add(person)
+    for submission, (name, number) in zip(submissions, people, strict=True):
         submission.student = identifier(name)
-        others = people[submission.student.casefold()]
+        others = alike[submission.student.casefold()]
         plain = min(others, key=lambda person: (identifier(person[0]) != person[0], person))
-        if len(others) > 1 and (name, lms_id) != plain:
-            mark = lms_id or hashlib.sha256(name.encode()).hexdigest()[:4]
-            submission.student += f"-{mark}"
+        if (name, number) != plain:
+            mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:4]
+            submission.student += f"-{number or mark}"
+            while submission.student.casefold() in alike:  # somebody else is called so
+                submission.student += "-2"
     return sorted(submissions, key=lambda s: (s.student, s.assignment))
 
 
@@ -151,41 +161,7 @@ def read(path):
         for cell in notebook.cells:
             if not isinstance(cell.source, str) or not isinstance(cell.metadata, dict):
                 raise TypeError
+            (cell.source + cell.cell_type).encode()  # half a character cannot be stored
     except Exception as problem:
         raise ValueError("not a notebook: it cannot be read as one") from problem
     return notebook
-
-
-def read_roster(path):
-    """Rows of a list of students: one's own, Canvas's gradebook, or Moodle's grading worksheet.
-
-    Each row is the file's own, with "student" (as in the names of the files), "lms_id" and "name"
-    added.
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise NoRoster(f"{path} is not stored as UTF-8; save it as such.") from None
-    first = text.partition("\n")[0]
-    comma = max(",;\t", key=first.count)  # a spreadsheet may write semicolons
-    rows = list(csv.DictReader(text.splitlines(keepends=True), delimiter=comma))
-    if not {"student", "name", "Student", "Full name"} & {*(rows[0] if rows else ())}:
-        raise NoRoster(f"{path} has no column called student or name: {one_line(first)}")
-    for row in rows:
-        name = row.get("name") or row.get("Student") or row.get("Full name") or ""
-        row["name"] = "" if "Points Possible" in name else name.strip()  # a row of Canvas's own
-        digits = re.sub(r"\D", "", row.get("ID") or row.get("Identifier") or "")
-        row["lms_id"] = row.get("lms_id") or digits
-        row.setdefault("student", "")
-    return rows
-
-
-def entry_of(student, lms_id, roster):
-    """The row of the roster that is this student's, or None."""
-    for row in roster:
-        if lms_id and row["lms_id"] == lms_id:
-            return row
-        for name in (row["student"], row["name"]):
-            if name and same_form(identifier(name)) == same_form(student):
-                return row
-    return None

@@ -1,6 +1,7 @@
 """One run of the grading: from the files handed in to the points in the gradebook."""
 
 import dataclasses
+import itertools
 import json
 import os
 import shutil
@@ -22,7 +23,7 @@ from grading.clean import clean_outputs, one_line
 from grading.notes import describe, not_run
 from grading.repair import key, repair
 from grading.rules import student_code, suspicious
-from grading.sandbox import Limits, choose
+from grading.sandbox import Limits, choose, end_container
 
 TOOLS = Path(__file__).resolve().parent.parent
 PATHS = [str(TOOLS), *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
@@ -42,12 +43,13 @@ def judged(job):
     with tempfile.TemporaryDirectory(prefix="judge-", ignore_cleanup_errors=True) as folder:
         done = subprocess.run(
             [sys.executable, "-m", "grading.judge"],
-            input=json.dumps(job | {"parent": os.getpid()}).encode(),
+            input=json.dumps(job | {"parent": os.getpid(), "name": Path(folder).name}).encode(),
             capture_output=True,
             cwd=folder,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(PATHS), "PYTHONUTF8": "1"},
         )
     if done.returncode != 0:
+        end_container(job["sandbox"], Path(folder).name)  # if the judge was killed, it lives on
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise RuntimeError("the judge stopped: " + one_line(lines[-1] if lines else "silently"))
     return json.loads(done.stdout)
@@ -132,18 +134,18 @@ class Grading:
         hints = [f"look at how it uses {', '.join(hints)}"] if hints else []
         return notebook, [*notes, *changes, *hints], None
 
-    def one(self, submission):
+    def one(self, submission, given):
         """Grade one submission; return its entry for the report."""
         with self.lock:
             notebook, notes, problem = self.prepare(submission)
         if not problem:
             verdict = self.judge(notebook, submission.assignment, submission.student)
             notes += describe(notebook, verdict, self.limits)
-        due = self.options.due.get(submission.assignment)
-        policy = (due, self.options.grace_hours, self.options.points_a_day)
-        penalty = report.penalty_for(submission, *policy)
-        late = submission.late or penalty > 0
-        notes += [f"late{f', {penalty:g} points off' if penalty else ''}"] if late else []
+        penalty = report.penalty_for(submission, given)
+        if penalty:
+            notes.append(f"late, {penalty:g} points off")
+        elif submission.late:
+            notes.append("late by Canvas's mark, no points off")
         with self.lock:
             again = gradebook.record(
                 self.course, self.config, submission, notebook, notes, self.options.question
@@ -154,22 +156,25 @@ class Grading:
         status = one_line("; ".join(notes)) if notes else "graded"
         return entry(submission, status), student_code(notebook.cells)
 
-    def check_options(self):
-        """Refuse names that no assignment and no question has: a slip would change nothing."""
+    def check_options(self, given, assignments):
+        """Refuse what would change nothing: names that nothing has, a penalty without a date."""
         known = names(self.folder)
-        for name in self.options.due:
+        for name in given["due"]:
             if name not in known:
                 raise Refused(f"No assignment is called {name}: {', '.join(known)}.")
-        question = self.options.question
-        cells = [c for name in known for c in nbformat.read(self.source(name), as_version=4).cells]
-        questions = [key(cell) for cell in cells if is_grade(cell)]
-        if question and question not in questions:
-            raise Refused(f"No question is called {question}: {', '.join(questions)}.")
+        if given["points_a_day"] and not given["due"]:
+            raise Refused(f"--points-a-day needs a deadline: --due {known[0]}=2026-11-20T23:59.")
+        question, found = self.options.question, []
+        for name in assignments:
+            cells = nbformat.read(self.source(name), as_version=4).cells
+            found += [key(cell) for cell in cells if is_grade(cell)]
+        if question and question not in found:
+            where = f"in {', '.join(assignments)}"
+            raise Refused(f"No question {where} is called {question}; they are {', '.join(found)}.")
 
-    def grade(self):
+    def grade(self, given):
         """Grade everything handed in; return the state that the report is written from."""
         found, other = collect.find(self.submissions, names(self.folder))
-        self.check_options()
         wanted = self.options.student
         same = collect.same_form(collect.identifier(wanted or ""))
         found = [s for s in found if not wanted or collect.same_form(s.student) == same]
@@ -178,19 +183,21 @@ class Grading:
             whose = f" of {wanted}" if wanted else ""
             said = f"No file{whose} in {self.submissions} has an assignment's name in its own"
             raise Refused(f"{said}: {listed}.")
+        assignments = sorted({submission.assignment for submission in found})
+        self.check_options(given, assignments)
         if self.sandbox is None:
             raise Refused(NO_SANDBOX)
         self.course.mkdir(parents=True, exist_ok=True)
         generate(self.folder, self.course)
         shutil.copy(self.folder / "nbgrader_config.json", self.course)
         if not self.options.no_rehearsal:
-            assignments = sorted({submission.assignment for submission in found})
             print(f"Running {len(assignments)} model solution(s) first ...", flush=True)
             self.rehearse(assignments)
         state = {"entries": [], "other": [str(path) for path in other], "sandbox": self.sandbox}
         code = {}
         with ThreadPoolExecutor(self.options.at_once) as pool, tqdm(total=len(found)) as bar:
-            for submission, (done, cells) in zip(found, pool.map(self.safely, found), strict=True):
+            graded = pool.map(self.safely, found, itertools.repeat(given))
+            for submission, (done, cells) in zip(found, graded, strict=True):
                 state["entries"].append(done)
                 code[submission.student, submission.assignment] = cells
                 bar.update()
@@ -199,10 +206,10 @@ class Grading:
         state["alike"] = similar.alike(code)
         return state
 
-    def safely(self, submission):
+    def safely(self, submission, given):
         """One submission must never stop the others."""
         try:
-            return self.one(submission)
+            return self.one(submission, given)
         except Exception as problem:
             said = one_line(repr(problem))
             return entry(submission, f"NOT GRADED, tell whoever looks after this: {said}"), []

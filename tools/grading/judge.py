@@ -23,7 +23,7 @@ from nbformat.v4 import new_output
 
 from grading.messenger import Messenger, StudentError
 from grading.rules import broken_rule, unchanging
-from grading.run import Ended, Sandbox
+from grading.run import Ended, NoSandbox, Sandbox
 from grading.sandbox import Limits
 
 MOST_OUTPUTS = 1000  # of a cell
@@ -73,7 +73,7 @@ class Judge:
         for cell in self.source.values():
             if cell.metadata.nbgrader.solution:
                 self.answers |= defined(cell.source)
-        self.sandbox = Sandbox(job["sandbox"], limits, job["hidden"])
+        self.sandbox = Sandbox(job["sandbox"], limits, job["hidden"], job["name"])
         self.space = {"__name__": "judge"}
         self.ended, self.odd = None, collections.defaultdict(list)
         self.room = 10 * limits.output_bytes  # for what all cells show
@@ -86,9 +86,11 @@ class Judge:
             alive = not self.ended
             cell.outputs = self.in_sandbox(cell)
             source = self.source.get(name)
-            if source is None or source.metadata.nbgrader.solution or (alive and self.ended):
+            if source is None or source.metadata.nbgrader.solution:
                 continue
             if source.metadata.nbgrader.grade:
+                if alive and self.ended:
+                    continue
                 seen = set()
                 cell.outputs = self.test(source.source, code[:position], seen)
                 for what in sorted(seen) if cell.outputs else ():
@@ -196,7 +198,10 @@ def main():
     judge = Judge(job)
     threading.Thread(target=end_with, args=(job["parent"], judge.sandbox), daemon=True).start()
     try:
+        judge.sandbox.greet()  # before any code of the student's
         judge.run()
+    except NoSandbox as problem:
+        sys.exit(str(problem))
     finally:
         judge.sandbox.close()
     cells = [cell.get("outputs") for cell in judge.submission.cells]

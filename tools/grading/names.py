@@ -8,14 +8,21 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 SCOPES += (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+LONGEST_CELL = 200_000  # characters that are looked at; the largest of ours has 2,300
 HARMLESS_MAGIC = re.compile(
     r"get_ipython\(\)\.(run_(line|cell)_magic\('(matplotlib|config|precision|pip)'"
     r"|system\('pip )"
 )
 
 
+MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!]", re.M)
+MOST_MAGIC = 20  # lines of a cell; IPython reads the whole cell anew for each
+
+
 def without_magic(source):
     """A cell as Python: what %time and its like run is code of the cell, the rest is left out."""
+    if len(MAGIC.findall(source)) > MOST_MAGIC or len(source) > LONGEST_CELL:
+        return "get_ipython()"  # nobody can see what it does
     source = re.sub(r"^%%(time|timeit|capture)\b.*\n", "", source.lstrip())
     source = re.sub(r"^([ \t]*)%(time|timeit)\b(?: -\S+)*[ \t]*", r"\1", source, flags=re.M)
     lines = TransformerManager().transform_cell(source).splitlines()

@@ -5,7 +5,7 @@ from collections import defaultdict
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from grading.clean import clean_attachments, clean_text
+from grading.clean import AS_TYPED, clean_attachments, clean_text
 
 
 def key(cell):
@@ -98,6 +98,10 @@ def repair(submission, release, beside=()):
         notes.append(f"changed locked cells restored: {', '.join(changed)}")
     if doubled:
         notes.append(f"cells in it twice, the last counts: {', '.join(sorted(doubled))}")
+    typed = [c for c in cells if c.cell_type == "markdown" and c.source.startswith(AS_TYPED)]
+    if typed:
+        where = dict.fromkeys(key(c) if "nbgrader" in c.metadata else "own cell" for c in typed)
+        notes.append(f"text shown as it was typed: {', '.join(where)}")
     if elsewhere:
         notes.append(f"text found elsewhere than in its cell: {', '.join(elsewhere)}")
     if sorted(theirs, key=theirs.get) != [name for name in known if name in theirs]:

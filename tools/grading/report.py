@@ -1,17 +1,16 @@
 """What the teacher gets: points.csv, summary.txt, feedback pages, tables for Canvas and Moodle."""
 
 import collections
-import csv
 import datetime
 
 import nbformat
 from nbgrader.utils import is_grade
 
 from grading.clean import one_line
-from grading.collect import entry_of
 from grading.gradebook import BY_HAND, open_gradebook, points_of, write_feedback
 from grading.pages import name_questions, offline, titles_of
 from grading.repair import key
+from grading.roster import entry_of, export, of_assignment, write_csv
 
 NOTHING = "nothing handed in"
 
@@ -30,7 +29,7 @@ def total_of(points, most, penalty):
     return total + (f" + up to {waiting:g} by hand" if waiting else "")
 
 
-def rows_of(config, entries, roster):
+def rows_of(config, entries, rosters):
     """One row for each student and assignment, and {question: [lost points?]}."""
     rows, missed = [], collections.defaultdict(list)
     with open_gradebook(config) as gradebook:
@@ -40,6 +39,7 @@ def rows_of(config, entries, roster):
             row = {"student": student, "assignment": assignment, "status": entry["status"]}
             row["total"] = total_of(points, most, penalty) if points else ""
             row |= {"out of": f"{sum(most.values()):g}", "late": f"{-penalty:g}" if penalty else ""}
+            roster = of_assignment(assignment, entries, rosters)
             person = entry_of(student, entry["lms_id"], roster) or {}
             row |= {"name": in_table(person.get("name", "")), "lms id": entry["lms_id"]}
             for name, value in points.items():
@@ -49,11 +49,12 @@ def rows_of(config, entries, roster):
     return rows, missed
 
 
-def missing_rows(entries, roster):
+def missing_rows(entries, rosters):
     """Whoever is on the roster and handed in nothing, for each assignment that others did."""
     found = []
     for assignment in sorted({entry["assignment"] for entry in entries}):
         here = [entry for entry in entries if entry["assignment"] == assignment]
+        roster = of_assignment(assignment, entries, rosters)
         present = [id(entry_of(e["student"], e["lms_id"], roster)) for e in here]
         for person in roster:
             name = person["student"] or person["name"] or person["lms_id"]
@@ -64,11 +65,12 @@ def missing_rows(entries, roster):
     return found
 
 
-def write_report(course, config, state, roster):
+def write_report(course, config, state):
     """Everything from the gradebook and from what the last grading noted."""
     entries = sorted(state["entries"], key=lambda entry: (entry["student"], entry["assignment"]))
-    rows, missed = rows_of(config, entries, roster)
-    absent = missing_rows(entries, roster)
+    rosters = state["given"]["rosters"]
+    rows, missed = rows_of(config, entries, rosters)
+    absent = missing_rows(entries, rosters)
     rows += absent
     columns = ["student", "name", "lms id", "assignment", "status", "total", "out of", "late"]
     columns += sorted(missed, key=lambda name: (name.partition(":")[0], list(missed).index(name)))
@@ -78,17 +80,11 @@ def write_report(course, config, state, roster):
         finish_pages(course, assignment, rows)
         if not complete:
             print(f"{assignment}: not every feedback page could be written.")
-    export(course, rows, roster)
+    tables = export(course, rows, entries, rosters)
     summary = summarise(course, state, entries, missed, absent)
+    summary = "\n".join([summary, *tables, ""])
     (course / "summary.txt").write_text(summary, encoding="utf-8")
     return summary
-
-
-def write_csv(path, columns, rows):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def finish_pages(course, assignment, rows):
@@ -103,36 +99,6 @@ def finish_pages(course, assignment, rows):
             path.write_text(offline(page), encoding="utf-8")
 
 
-def export(course, rows, roster):
-    """The roster again, with grades, in the form in which Canvas or Moodle handed it out."""
-    if not roster:
-        return
-    columns = [c for c in roster[0] if c not in ("name", "lms_id", "student")]
-    final = {
-        (row["lms id"], row["student"], row["assignment"]): row["total"].partition(" ")[0]
-        for row in rows
-    }
-
-    def grade(person, assignment):
-        for (lms_id, student, name), total in final.items():
-            if name == assignment and entry_of(student, lms_id, [person]):
-                return total
-        return ""
-
-    assignments = sorted({row["assignment"] for row in rows})
-    if "SIS Login ID" in columns or "Student" in columns:  # Canvas
-        kept = [c for c in columns if c in ("Student", "ID", "Section") or c.startswith("SIS ")]
-        named = {a: next((c for c in columns if c.startswith(a)), a) for a in assignments}
-        table = [
-            p | {named[a]: grade(p, a) or p.get(named[a], "") for a in assignments} for p in roster
-        ]
-        write_csv(course / "canvas.csv", [*kept, *named.values()], table)
-    elif "Identifier" in columns:  # Moodle, one worksheet for each assignment
-        for assignment in assignments:
-            table = [person | {"Grade": grade(person, assignment)} for person in roster]
-            write_csv(course / f"moodle-{assignment}.csv", columns, table)
-
-
 def messages(folder, assignment):
     """The first line of every error in a graded cell, of an answer that was attempted."""
     path = folder / assignment / f"{assignment}.ipynb"
@@ -145,9 +111,22 @@ def messages(folder, assignment):
                 yield f"{key(cell)}: " + one_line(f"{output.ename}: {output.evalue}")
 
 
+def policy(rosters, due, points_a_day, grace_hours):
+    """What holds for everyone, as it was given now or in an earlier run."""
+    lines = [f"Roster: {', '.join(str(named(roster)) for roster in rosters)} students."]
+    dates = ", ".join(f"{name} {when.replace('T', ' ')}" for name, when in sorted(due.items()))
+    cost = f"{points_a_day:g} points a day, {grace_hours:g} hours of grace"
+    return (lines if rosters else []) + ([f"Deadlines: {dates}; {cost}."] if due else [])
+
+
+def named(roster):
+    return sum(bool(person["student"] or person["name"]) for person in roster)
+
+
 def summarise(course, state, entries, missed, absent):
     """The page to read first."""
     lines = [f"{len(entries)} submissions of {len({e['student'] for e in entries})} students."]
+    lines += policy(**state["given"])
     if state["sandbox"] == "none":
         lines.append("Graded WITHOUT a sandbox: this code could read and change your files.")
     odd = [entry for entry in entries if entry["status"] != "graded"]
@@ -174,15 +153,16 @@ def summarise(course, state, entries, missed, absent):
     if state["alike"]:
         lines += ["", "Answers that are much alike (a hint; read them before you say anything):"]
         lines += [f"  {share:.0%}  {a}, {b}: {name}" for share, a, b, name in state["alike"][:10]]
-    lines += ["", f"Points: {course / 'points.csv'}", f"Feedback pages: {course / 'feedback'}", ""]
+    lines += ["", f"Points: {course / 'points.csv'}", f"Feedback pages: {course / 'feedback'}"]
     return "\n".join(lines)
 
 
-def penalty_for(submission, due, grace_hours, points_a_day):
+def penalty_for(submission, given):
     """Points lost for being late: for each day begun after the deadline and the grace."""
+    due, points_a_day = given["due"].get(submission.assignment), given["points_a_day"]
     if due is None or points_a_day <= 0:
         return 0.0
-    late = submission.when - due
-    if late <= datetime.timedelta(hours=grace_hours):
+    late = submission.when - datetime.datetime.fromisoformat(due)
+    if late <= datetime.timedelta(hours=given["grace_hours"]):
         return 0.0
     return points_a_day * -(-late // datetime.timedelta(days=1))

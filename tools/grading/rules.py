@@ -82,8 +82,9 @@ def suspicious(cells):
     found = [name for name in whole if name.split(".")[0] in OUTWARD]
     found += [name for name in uses(tree.body, known) if name.split(".")[-1] in WRITING]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and re.match(r"(/|~|\.\.)[\w./-]+", str(node.value)):
-            found.append(repr(node.value))
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and re.match(r"(/|~|\.\.)[\w./-]+", text):
+            found.append(repr(text))
         if isinstance(node, ast.ClassDef):  # one that pretends to be equal, or an error
             names = [node.name, *bindings(ast.Module(node.body, []))]
             found += [name for name in names if name in PRETENDING]

@@ -13,11 +13,10 @@ import sys
 import tempfile
 import threading
 import time
-from pathlib import Path
 
 import psutil
 
-from grading.sandbox import INSIDE, bubblewrap, container, environment
+from grading.sandbox import INSIDE, bubblewrap, container, end_container, environment
 
 LONGEST_REPLY = 20_000_000  # bytes
 
@@ -32,10 +31,15 @@ class Ended(Exception):
     """The sandbox is gone; the message says why."""
 
 
+class NoSandbox(Exception):
+    """The sandbox did not even start; the message says why."""
+
+
 class Sandbox:
     """One run of the student's code. `ask` sends a request and returns the reply."""
 
-    def __init__(self, kind, limits, hidden=()):
+    def __init__(self, kind, limits, hidden=(), name="run"):
+        self.name = name
         self.limits, self.kind, self.contained = limits, kind, kind in ("podman", "docker")
         self.folder = tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True)
         home = "/home/student"
@@ -44,23 +48,42 @@ class Sandbox:
         elif kind == "none":
             command, home = [sys.executable, str(INSIDE / "desk.py")], self.folder.name
         else:
-            command = container(kind, Path(self.folder.name).name, limits)
+            command = container(kind, name, limits)
         settings = {name: getattr(limits, name) for name in ("memory_bytes", "processes")}
         settings |= {"file_bytes": limits.file_bytes, "output_bytes": limits.output_bytes}
         settings["cpu_seconds"] = int(limits.notebook_seconds) + 1
         if kind == "none" or not counts_per_namespace():
             settings["processes"] = 1_000_000  # the watch alone counts
+        self.command = [*command, json.dumps(settings)]
+        self.variables = None if self.contained else environment(home)
         self.process = subprocess.Popen(
-            [*command, json.dumps(settings)],
+            self.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self.folder.name,
-            env=environment(home) if kind in ("bubblewrap", "none") else None,
+            env=self.variables,
             start_new_session=True,
         )
         self.reason, self.mark, self.allowed = None, 0.0, None
         threading.Thread(target=self.watch, daemon=True).start()
+
+    def greet(self):
+        """Make sure that the sandbox is there: if it is not, that is no fault of a student's."""
+        try:
+            self.ask({"run": ""}, self.limits.cell_seconds)
+        except Ended as reason:
+            said = f"the sandbox ({self.kind}) does not start: {self.reason or self.complaint()}"
+            raise NoSandbox(said) from reason
+
+    def complaint(self):
+        """What the tool says when it is started once more, with its errors kept."""
+        try:
+            place = {"cwd": tempfile.gettempdir(), "env": self.variables}
+            done = subprocess.run(self.command, input=b"", capture_output=True, timeout=20, **place)
+        except (OSError, subprocess.SubprocessError) as problem:
+            return str(problem)
+        return (done.stderr.decode(errors="replace").strip() or "it says nothing").splitlines()[-1]
 
     def ask(self, request, seconds, answer_callback=None):
         """Send a request; serve what is asked back; return the reply. Ended says why not."""
@@ -92,18 +115,18 @@ class Sandbox:
         while self.process.poll() is None and self.reason is None:
             time.sleep(0.1)
             now, allowed = time.monotonic(), self.allowed
+            passed, last = min(now - last, 1), now  # more, and the grading itself was stopped
             if allowed is None:
-                last = now
                 continue
             before = used
             if self.contained:  # its processes are not ours to see: a tenth of the clock counts
-                used, memory, count, waits = now / 10, 0, 0, False
+                used, memory, count, waits = used + passed / 10, 0, 0, False
             else:
                 used, memory, count, waits = measure(self.process.pid)
             # A second of computing excuses twenty of waiting: a thread may get no more of a busy
             # machine, and a program that only stirs now and then is not at work.
-            pause = now - last if waits else 0.0
-            idle, waited, last = max(idle + pause - 20 * (used - before), 0), waited + pause, now
+            pause = passed if waits else 0.0
+            idle, waited = max(idle + pause - 20 * (used - before), 0), waited + pause
             if self.mark is None:
                 self.mark, idle = used, 0.0
             if used - self.mark > 1.2 * allowed + 1:
@@ -124,9 +147,7 @@ class Sandbox:
     def close(self):
         """End everything inside; with the first process of a namespace all others go."""
         below = []
-        if self.contained:
-            name = Path(self.folder.name).name
-            subprocess.run([self.kind, "kill", name], capture_output=True)
+        end_container(self.kind, self.name)
         if self.kind == "none":
             with contextlib.suppress(psutil.Error):
                 below = psutil.Process(self.process.pid).children(recursive=True)

@@ -133,3 +133,8 @@ def container(tool, name, limits):
         *("--workdir=/home/student", f"--volume={INSIDE}:/grading:ro", IMAGE),
         *("python", "/grading/desk.py"),
     ]
+
+
+def end_container(tool, name):
+    if tool in ("podman", "docker"):
+        subprocess.run([tool, "kill", name], capture_output=True)
