@@ -1,7 +1,7 @@
 """Sphinx extension: the built book is light, asks no other host for anything, and is valid HTML.
 
 It runs after everything else has been written. What it takes away: the 20 MB of MathJax that no
-page asks for, and MathJax itself where there is no formula; all but 256 colours of a figure; the
+page asks for, and the tags that fetch it (formulas.js does); all but 256 colours of a figure; the
 search index where nobody searches; the source maps; the 1.5 MB icon script (the same icons come as
 a 160 kB font with the style sheet); the code that would run cells on a server which this book does
 not have; and a second title and contents, for paper only. What it mends: faults in the
@@ -15,44 +15,34 @@ from pathlib import Path
 from PIL import Image
 
 KEPT_OF_MATHJAX = {
-    "tex-chtml.js",
-    "output/chtml/fonts",
+    "startup.js",
+    "core.js",
+    "input/tex.js",
     "input/tex/extensions",
-    "a11y",  # the expression explorer, which a reader can switch on from the menu of an equation
-    "sre/mathmaps/base.json",
-    "sre/mathmaps/en.json",
-    "sre/mathmaps/nemeth.json",
+    "output/chtml.js",
+    "output/chtml/fonts",
+    "a11y/assistive-mml.js",
 }
 UNUSED_TAGS = re.compile(
     r"""<script[^>]*\bsrc="[^"]*(?:fontawesome|sphinx-thebe)\.js[^"]*"[^>]*></script>\s*
     |<script>const\ THEBE_JS_URL.*?</script>\s*
     |<script\ type="text/x-thebe-config">.*?</script>\s*
     |<script>kernelName\ =\ '[^']*'</script>\s*
-    |<link[^>]*\bhref="[^"]*sphinx-thebe\.css[^"]*"[^>]*>\s*""",
+    |<link[^>]*\bhref="[^"]*sphinx-thebe\.css[^"]*"[^>]*>\s*
+    |<script>window\.MathJax\ =\ .*?</script>\s*
+    |<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*""",  # formulas.js fetches MathJax
     re.VERBOSE | re.DOTALL,
 )
 
 SEARCH_TAGS = re.compile(
     r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"[^>]*></script>\s*'
 )
-MATHJAX_TAGS = re.compile(
-    r'<script>window\.MathJax = .*?</script>\s*|<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*',
-    re.DOTALL,
-)
 CELL_IMAGE = re.compile(r'^<img (?P<rest>[^>]*src="(?P<src>[^"]*/_images/[^"]*\.png)") />', re.M)
 PAPER_ONLY = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
-
-# MathJax begins once the text has been painted; a page in the background is not painted, so not
-# later than after 0.2 s. A formula is no stop for the tab key: its MathML is read with the text.
-MATHJAX_OPTIONS = """window.MathJax = {"startup": {pageReady: () =>
-      new Promise(go => { requestAnimationFrame(() => setTimeout(go)); setTimeout(go, 200); })
-        .then(() => MathJax.startup.defaultPageReady())},
-      "options": {"menuOptions": {"settings": {"inTabOrder": false}}, """
 
 # Word for word. A notebook is to be saved, not shown as text. What a screen reader says must
 # contain what is seen; a list holds nothing but its items; the logo stands in a landmark.
 MENDED = {
-    'window.MathJax = {"options": {': MATHJAX_OPTIONS,
     'target="_blank"\n   class="btn btn-sm btn-download-source': (
         'target="_blank" download\n   class="btn btn-sm btn-download-source'
     ),
@@ -142,8 +132,6 @@ def lighten(app, exception):
         text = PAPER_ONLY.sub("", UNUSED_TAGS.sub("", text))
         if page.name != "search.html":
             text = SEARCH_TAGS.sub("", text)
-        if 'class="math' not in text:
-            text = MATHJAX_TAGS.sub("", text)
         for old, new in MENDED.items():
             text = text.replace(old, new)
         for pattern, new in PATTERNS.items():
