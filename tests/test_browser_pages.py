@@ -106,11 +106,8 @@ def axe(tmp_path_factory):
 
 
 def typeset(page):
-    """Wait until MathJax is done, on a page that has it."""
-    page.wait_for_function(
-        "!document.querySelector('script[src*=mathjax]') || window.MathJax?.startup"
-    )
-    page.evaluate("window.MathJax?.startup?.promise")
+    """Wait until all formulas are typeset."""
+    page.evaluate("window.formulas")
 
 
 LEFT_OVER = """() => {
@@ -507,6 +504,45 @@ def test_what_scrolls_on_a_phone_says_so(site, page):
     page.wait_for_function("node => !node.matches('.more')", arg=wide)
 
 
+LINE_5 = "book/line-5-w-step.html"  # long, and full of formulas
+IN_WINDOW = """() => [...document.querySelectorAll(".math")].filter(node => {
+  const box = node.getBoundingClientRect();
+  return box.height && box.bottom > 0 && box.top < innerHeight;
+})"""
+UNTYPESET = """nodes => nodes.filter(node => !node.querySelector("mjx-container")).length"""
+
+
+def test_formulas_in_the_window_come_first(site, page):
+    """With a machine so slow that one can look in between."""
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
+    anchor = soup(HTML / LINE_5).select("article section section")[-1]["id"]
+    page.goto(f"{site}{LINE_5}#{anchor}", wait_until="commit")
+    left = page.wait_for_function(
+        f"""() => window.formulas && window.MathJax?.typeset
+          && ({UNTYPESET})(({IN_WINDOW})()) === 0
+          && ({UNTYPESET})([...document.querySelectorAll(".math")])"""
+    )
+    assert left.json_value() > 10
+
+
+def test_paper_has_all_formulas_even_in_haste(site, page):
+    page.goto(f"{site}{LINE_5}", wait_until="commit")
+    page.wait_for_function("() => document.querySelector('mjx-container')")
+    left = f"({UNTYPESET})([...document.querySelectorAll('.math')])"
+    assert page.evaluate(left) > 10
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(left) == 0
+
+
+def test_without_scripts_text_figures_and_formulas_as_tex_are_there(site, open_context):
+    context = open_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{site}book/05-gamma-step.html")
+    assert "\\gamma" in page.locator(".math").first.inner_text()
+    assert page.locator("article img").first.is_visible()
+    context.close()
+
+
 def test_the_citation_has_one_source(site):
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -547,9 +583,9 @@ STOPWATCH = """
 window.standing = null; window.typeset = null;
 (function tick() {
   if (standing === null && document.querySelector("article p")) standing = performance.now();
-  if (window.MathJax?.startup?.promise && !window.waiting) {
+  if (window.formulas && !window.waiting) {
     window.waiting = true;
-    MathJax.startup.promise.then(() => { window.typeset = performance.now(); });
+    formulas.then(() => { window.typeset = performance.now(); });
   }
   if (typeset === null) requestAnimationFrame(tick);
 })();

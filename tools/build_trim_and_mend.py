@@ -1,7 +1,7 @@
 """Sphinx extension: trim the built book of what no page needs, and mend its HTML.
 
 It runs after everything else has been written. What it takes away: the 20 MB of MathJax that no
-page asks for, and MathJax itself where there is no formula; all but 256 colours of a figure; the
+page asks for, and the tags that fetch it (formulas.js does); all but 256 colours of a figure; the
 search index where nobody searches; the source maps; the 1.5 MB icon script (the same icons come as
 a 160 kB font with the style sheet); the code that would run cells on a server which this book does
 not have; and a second title and contents, for paper only. What it mends: faults in the
@@ -20,13 +20,13 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 
 KEPT_OF_MATHJAX = {
-    "tex-chtml.js",
-    "output/chtml/fonts",
+    "startup.js",
+    "core.js",
+    "input/tex.js",
     "input/tex/extensions",
-    "a11y",  # the expression explorer, which a reader can switch on from the menu of an equation
-    "sre/mathmaps/base.json",
-    "sre/mathmaps/en.json",
-    "sre/mathmaps/nemeth.json",
+    "output/chtml.js",
+    "output/chtml/fonts",
+    "a11y/assistive-mml.js",
 }
 UNUSED_FILES = ("*.map", "sphinx-thebe.*", "fontawesome.js*")
 UNUSED_TAGS = (
@@ -36,29 +36,19 @@ UNUSED_TAGS = (
     r'<script type="text/x-thebe-config">.*?</script>\s*',
     r"<script>kernelName = '[^']*'</script>\s*",
     r'<link[^>]*\bhref="[^"]*sphinx-thebe\.css[^"]*"[^>]*>\s*',
+    r"<script>window\.MathJax = .*?</script>\s*",  # formulas.js fetches MathJax
+    r'<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*',
     r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)',  # for paper only
 )
 SEARCH_TAGS = tuple(
     rf'<script[^>]*\bsrc="[^"]*{name}\.js[^"]*"[^>]*></script>\s*'
     for name in ("searchtools", "language_data", "searchindex")
 )
-MATHJAX_TAGS = (
-    r"<script>window\.MathJax = .*?</script>\s*",
-    r'<script[^>]*\bsrc="[^"]*mathjax/[^>]*></script>\s*',
-)
 CELL_IMAGE = r'(?m)^<img (?P<rest>[^>]*src="(?P<src>[^"]*/_images/[^"]*\.png)") />'
-
-# MathJax begins once the text has been painted; a page in the background is not painted, so not
-# later than after 0.2 s. A formula is no stop for the tab key: its MathML is read with the text.
-MATHJAX_OPTIONS = """window.MathJax = {"startup": {pageReady: () =>
-      new Promise(go => { requestAnimationFrame(() => setTimeout(go)); setTimeout(go, 200); })
-        .then(() => MathJax.startup.defaultPageReady())},
-      "options": {"menuOptions": {"settings": {"inTabOrder": false}}, """
 
 # Word for word. A notebook is to be saved, not shown as text. What a screen reader says must
 # contain what is seen; a list holds nothing but its items; the logo stands in a landmark.
 MENDED = {
-    'window.MathJax = {"options": {': MATHJAX_OPTIONS,
     'target="_blank"\n   class="btn btn-sm btn-download-source': (
         'target="_blank" download\n   class="btn btn-sm btn-download-source'
     ),
@@ -151,8 +141,6 @@ def _mend(page, found):
     text = _replace(text, dict.fromkeys(UNUSED_TAGS, ""), found)
     if page.name != "search.html":
         text = _replace(text, dict.fromkeys(SEARCH_TAGS, ""), found)
-    if 'class="math' not in text:
-        text = _replace(text, dict.fromkeys(MATHJAX_TAGS, ""), found)
     for old, new in MENDED.items():
         found[old] += text.count(old)
         text = text.replace(old, new)
@@ -164,7 +152,7 @@ def trim_and_mend(app, exception):
     if exception is not None or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    found = Counter(dict.fromkeys([*KEPT_OF_MATHJAX, *UNUSED_FILES, *MATHJAX_TAGS], 0))
+    found = Counter(dict.fromkeys([*KEPT_OF_MATHJAX, *UNUSED_FILES], 0))
     _trim_static(out / "_static", found)
     for picture in (out / "_images").glob("*.png"):
         _with_fewer_colours(picture)

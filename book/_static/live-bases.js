@@ -16,7 +16,7 @@ live.figures.bases = function (figure, data) {
     return {index: all.indexOf(least), distance: least};
   }
 
-  const plane = figure.panel({label: "Fish in the plane of lightness and length, and a star", width: 400,
+  const plane = figure.panel({label: "Fish in the plane of lightness and length, and a star", width: figure.wide ? 540 : 400,
     x: [-11, 11], y: [-5, 5], left: 20, bottom: 24});
   figure.handle(plane, {
     label: "new fish, the star", step: 0.2,

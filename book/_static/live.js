@@ -176,6 +176,7 @@ var live = (function () {
   function start(root) {
     const figure = {
       handles: [],
+      wide: root.clientWidth > 600,
       panels: element("div", {class: "live-panels"}, root),
       controls: element("div", {class: "live-controls"}, root),
       status: element("p", {class: "live-state", role: "status", "aria-live": "polite"}, root),

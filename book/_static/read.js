@@ -57,8 +57,7 @@
     // A box gets its width when a window is resized, a solution unfolded, a formula typeset.
     const watch = new ResizeObserver((seen) => seen.forEach((change) => mark(change.target)));
     document.querySelectorAll(SCROLLING).forEach((box) => watch.observe(box));
-    const typeset = window.MathJax && MathJax.startup && MathJax.startup.promise;
-    if (typeset) typeset.then(() => { fit(); markAll(); });
+    formulas.then(() => { fit(); markAll(); });
   }
 
   /* Paper is white, whatever the screen is. */

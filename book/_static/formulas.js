@@ -1,0 +1,44 @@
+/* Formulas are typeset when the page stands: those in the window first, then the others, a few at a time, so that
+the page can be scrolled and painted in between. `formulas` is a promise, kept when all are done; MathJax is fetched
+only where there is a formula. */
+
+var formulas = (function () {
+  "use strict";
+  const FEW = 4;
+  const folder = document.currentScript.src.replace(/[^/]*$/, "");
+  const waiting = [...document.querySelectorAll(".math")];
+  if (!waiting.length) return Promise.resolve();
+
+  const loaded = new Promise(go => addEventListener("load", go, {once: true}));
+  // A page in the background is not painted.
+  const painted = () => new Promise(go => {
+    requestAnimationFrame(() => setTimeout(go));
+    setTimeout(go, 200);
+  });
+
+  function fetch() {
+    return new Promise((ready, failed) => {
+      window.MathJax = {
+        loader: {load: ["core", "input/tex", "output/chtml", "a11y/assistive-mml"]},
+        startup: {pageReady: ready},
+      };
+      const script = document.createElement("script");
+      script.src = folder + "mathjax/startup.js";
+      script.onerror = failed;
+      document.head.append(script);
+    });
+  }
+
+  async function typeset() {
+    const first = Math.max(0, waiting.findIndex(node => node.getBoundingClientRect().bottom > 0));
+    waiting.push(...waiting.splice(0, first));
+    // On paper all are wanted at once.
+    addEventListener("beforeprint", () => MathJax.typeset(waiting.splice(0)));
+    while (waiting.length) {
+      await MathJax.typesetPromise(waiting.splice(0, document.hidden ? Infinity : FEW));
+      await new Promise(go => setTimeout(go));
+    }
+  }
+
+  return loaded.then(painted).then(fetch).then(typeset);
+})();
