@@ -7,7 +7,7 @@ import shutil
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -26,6 +26,10 @@ settings.register_profile(
     derandomize=True,  # a test that passes here passes everywhere
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
+)
+# `make mutate` runs the tests a thousand times: few examples, and a failure is enough as it is found.
+settings.register_profile(
+    "mutants", settings.get_profile("steady"), max_examples=10, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile("steady")
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -242,3 +243,34 @@ def test_samples_are_projected_from_the_mean_of_the_training_samples(method):
     model = method(2).fit(X, y)
     expected = [[sum(w * (x - X.mean(axis=0))) for w in model.components_] for x in X[:3]]
     np.testing.assert_allclose(model.transform(X[:3]), expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:n_neighbors=")
+@pytest.mark.parametrize("method", METHODS)
+def test_two_classes_of_two_samples_are_enough_and_one_sample_can_be_projected(method):
+    X, y = np.array([[0.0, 0.0], [1.0, 0.5], [4.0, 1.0], [6.0, 0.0]]), [0, 0, 1, 1]
+    model = method(1).fit(X, y)
+    np.testing.assert_allclose(model.transform(X[3:]), model.transform(X)[3:])
+
+
+def test_two_samples_are_enough_without_labels():
+    X = np.array([[1.0, 2.0], [4.0, 6.0]])
+    W = LPP(basis="orthonormal").fit(X).components_
+    np.testing.assert_allclose(W, [[0.6, 0.8]])  # along the line between them
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", [np.float32, np.uint8])
+def test_samples_of_any_kind_of_number_are_computed_with_in_double_precision(method, kind):
+    X, y = iris()
+    X = (30 * X).astype(kind)
+    model, double = method(2).fit(X, y), method(2).fit(X.astype(float), y)
+    np.testing.assert_array_equal(model.components_, double.components_)
+    np.testing.assert_array_equal(model.transform(X), double.transform(X.astype(float)))
+
+
+def test_labels_in_a_column_are_taken_with_scikit_learns_warning():
+    X, y = iris()
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        model = SLNP(2).fit(X, y[:, None])
+    np.testing.assert_array_equal(model.components_, SLNP(2).fit(X, y).components_)

@@ -349,6 +349,12 @@ def test_in_basis_own_is_what_went_in():
     assert in_basis(W, "own") is W
 
 
+def test_a_basis_has_no_negative_zero():
+    W = in_basis(np.array([[0.0], [-2.0]]), "orthonormal")
+    assert W.tolist() == [[0.0], [1.0]]
+    assert not np.signbit(W).any()
+
+
 def test_a_basis_keeps_the_order_of_the_columns():
     """Gram-Schmidt: the first m columns span what the first m of W span."""
     X, _ = plain(3)
