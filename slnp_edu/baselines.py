@@ -458,7 +458,7 @@ def inverse_shares(distances: Array) -> Array:
     them.
     """
     nearest = distances[:, [0]]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # 0 / 0
         s = np.where(nearest > 0, nearest / distances, distances == 0)
     s = np.where(np.isfinite(distances), s, 0.0)
     return s / np.maximum(s.sum(axis=1, keepdims=True), 1.0)  # the nearest has 1 here

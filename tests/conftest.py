@@ -7,7 +7,7 @@ import shutil
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -27,7 +27,24 @@ settings.register_profile(
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# `make mutate` runs the tests a thousand times: few examples, and no search for a simpler one.
+settings.register_profile(
+    "mutants",
+    settings.get_profile("steady"),
+    max_examples=10,
+    phases=[Phase.explicit, Phase.generate],
+)
 settings.load_profile("steady")
+
+
+#: Fixtures that take seconds: every test that asks for one of them is slow.
+SLOW_TO_MAKE = {"small", "small_ablation", "faces", "objects", "objects32"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if SLOW_TO_MAKE & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")

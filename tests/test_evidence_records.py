@@ -96,6 +96,7 @@ def test_the_committed_records_stay_small():
     assert sum(path.stat().st_size for path in records.RESULTS.glob("*.json")) < 2e6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sample_of_the_record_can_be_computed_again(name):
     if name in SETS and find(SETS[name].file) is None:
@@ -569,6 +570,7 @@ def put_aside(folder):
     return {path.name: (stat.st_ino, stat.st_mtime_ns) for path, stat in found.items()}
 
 
+@pytest.mark.slow
 def test_a_run_killed_ten_times_goes_on_and_ends_with_the_same_bytes(tmp_path):
     """Killed with SIGKILL at random moments, each a little after one more unit was put aside.
 

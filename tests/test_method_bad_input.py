@@ -32,6 +32,7 @@ CASES = [
     ("classes of one sample", SLNP, {}, X[:9], np.arange(9), "a class of at least two samples"),
     ("K of 1", SLNP, {"n_neighbors": 1}, X, Y, "n_neighbors must be a whole number of at least 2"),
     ("K of 0", LFDA, {"n_neighbors": 0}, X, Y, "n_neighbors must be a whole number of at least 1"),
+    ("K of 0, LPP", LPP, {"n_neighbors": 0}, X, None, "n_neighbors must be a whole number of at"),
     ("K negative", SLNP, {"n_neighbors": -3}, X, Y, "n_neighbors must be a whole number"),
     ("K a float", SLNP, {"n_neighbors": 5.0}, X, Y, "n_neighbors must be a whole number"),
     ("K a word", MFA, {"n_neighbors": "five"}, X, Y, "n_neighbors must be a whole number"),

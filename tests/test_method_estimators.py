@@ -2,14 +2,18 @@
 
 import re
 import warnings
+from ast import literal_eval
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
@@ -88,17 +92,20 @@ def test_verbose_prints_every_round_and_changes_nothing(capsys):
     X, y = iris()
     quiet = SLNP(2, max_iter=4, tol=0).fit(X, y)
     assert capsys.readouterr().out == ""
+    begun = perf_counter()
     loud = SLNP(2, max_iter=4, tol=0, verbose=True).fit(X, y)
+    taken = perf_counter() - begun
     lines = capsys.readouterr().out.splitlines()
     np.testing.assert_array_equal(loud.components_, quiet.components_)
     number = r"[-+]?\d+(?:\.\d+)?(?:e[-+]\d+)?"
-    form = rf"round (\d+): J = ({number})(?:, change ({number}))?, \d+\.\d\d s"
+    form = rf"round (\d+): J = ({number})(?:, change ({number}))?, (\d+\.\d\d) s"
     found = [re.fullmatch(form, line).groups() for line in lines]
-    assert [int(p) for p, _, _ in found] == [1, 2, 3, 4]
-    np.testing.assert_allclose([float(J) for _, J, _ in found], quiet.objective_, rtol=1e-5)
+    assert [int(p) for p, *_ in found] == [1, 2, 3, 4]
+    np.testing.assert_allclose([float(J) for _, J, *_ in found], quiet.objective_, rtol=1e-5)
     changes = np.diff(quiet.objective_) / quiet.objective_[:-1]
     assert found[0][2] is None
-    np.testing.assert_allclose([float(c) for *_, c in found[1:]], changes, rtol=0.05)
+    np.testing.assert_allclose([float(c) for *_, c, _ in found[1:]], changes, rtol=0.05)
+    assert sum(float(seconds) for *_, seconds in found) <= taken + 4 * 0.005  # two decimals
 
 
 def test_stops_when_j_stands_still():
@@ -111,11 +118,26 @@ def test_stops_when_j_stands_still():
     assert settled.n_iter_ == 2 + np.flatnonzero(change <= 1e-3)[0]
 
 
+def test_a_change_is_a_fraction_of_the_j_it_leads_to():
+    X, y = iris()
+    J = SLNP(1, 3, tol=0, max_iter=4).fit(X, y).objective_
+    assert np.all(np.diff(J) < 0)  # so it is a smaller fraction of the J before
+    for after in (1, 2):
+        before = J[after - 1]
+        tol = (before - J[after]) * (1 / before + 1 / J[after]) / 2
+        assert SLNP(1, 3, tol=tol).fit(X, y).n_iter_ > after + 1
+
+
+def test_with_a_tolerance_of_0_it_stops_where_nothing_moves_any_more():
+    X, y = iris()
+    assert SLNP(1, tol=0).fit(X[:, :1], y).n_iter_ == 2  # there is one direction only
+
+
 def test_default_number_of_components():
     X, y = iris()
-    assert SLNP().fit(X, y).components_.shape == (2, 4)
+    for method in METHODS:
+        assert method().fit(X, y).components_.shape == ((4, 4) if method is LPP else (2, 4))
     assert SLNP().fit(X[:, :1], y).components_.shape == (1, 1)
-    assert LPP().fit(X).components_.shape == (4, 4)
     assert LPP(within_classes=True).fit(X, y).components_.shape == (2, 4)
 
 
@@ -146,9 +168,15 @@ def test_small_classes_warn_once_and_work():
         "n_neighbors=5 is more than the smallest class can offer (3 samples); "
         "K is cut to N_i - 1 in such classes."
     ]
-    assert caught[0].filename == __file__
     assert np.diff(model.similarity_.indptr).tolist() == [5] * 16 + [2] * 3 + [0]
     np.testing.assert_allclose(model.similarity_.sum(axis=1), [1] * 19 + [0])
+
+
+def test_the_warning_names_the_line_of_the_user():
+    X, y = iris()
+    with pytest.warns(UserWarning, match="n_neighbors=50") as caught:
+        SLNP(2, n_neighbors=50).fit(X, y)
+    assert caught[0].filename == __file__
 
 
 def test_no_warning_where_k_fits():
@@ -213,6 +241,16 @@ def test_the_defaults_are_the_documented_ones():
             )
 
 
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_the_defaults_of_the_others_are_the_documented_ones(method):
+    """Of several words the first is the default; "optional" is None."""
+    for name, value in method().get_params().items():
+        kind = re.search(rf"^ +{name} : (.+)$", method.__doc__, re.M).group(1)
+        said = re.search(r"default (.+)|{([^,]+),|(optional)", kind)
+        default, first_word, _ = said.groups()
+        assert value == (literal_eval(default or first_word) if default or first_word else None)
+
+
 @pytest.mark.parametrize(("K", "warned"), [(49, 0), (50, 1), (51, 1)])
 def test_k_may_be_all_others_of_the_smallest_class_but_no_more(K, warned):
     X, y = iris()  # 50 of each kind: 49 others
@@ -242,3 +280,46 @@ def test_samples_are_projected_from_the_mean_of_the_training_samples(method):
     model = method(2).fit(X, y)
     expected = [[sum(w * (x - X.mean(axis=0))) for w in model.components_] for x in X[:3]]
     np.testing.assert_allclose(model.transform(X[:3]), expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:n_neighbors=")
+@pytest.mark.parametrize("method", METHODS)
+def test_two_classes_of_two_samples_are_enough_and_one_sample_can_be_projected(method):
+    X, y = np.array([[0.0, 0.0], [1.0, 0.5], [4.0, 1.0], [6.0, 0.0]]), [0, 0, 1, 1]
+    model = method(1).fit(X, y)
+    np.testing.assert_allclose(model.transform(X[3:]), model.transform(X)[3:])
+
+
+def test_two_samples_are_enough_without_labels():
+    X = np.array([[1.0, 2.0], [4.0, 6.0]])
+    W = LPP(basis="orthonormal").fit(X).components_
+    np.testing.assert_allclose(W, [[0.6, 0.8]])  # along the line between them
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", [np.float32, np.uint8])
+def test_samples_of_any_kind_of_number_are_computed_with_in_double_precision(method, kind):
+    X, y = iris()
+    X = (30 * X).astype(kind)
+    model, double = method(2).fit(X, y), method(2).fit(X.astype(float), y)
+    np.testing.assert_array_equal(model.components_, double.components_)
+    np.testing.assert_array_equal(model.transform(X), double.transform(X.astype(float)))
+
+
+def test_labels_in_a_column_are_taken_with_scikit_learns_warning():
+    X, y = iris()
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        model = SLNP(2).fit(X, y[:, None])
+    np.testing.assert_array_equal(model.components_, SLNP(2).fit(X, y).components_)
+
+
+@pytest.mark.parametrize("method", [LPP, LFDA, MFA, LSDA, SOLDE])
+def test_one_neighbour_is_enough_for_the_others(method):
+    X, y = iris()
+    assert method(2, 1).fit(X, y).components_.shape == (2, 4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_tag_says_whether_labels_are_needed(method):
+    assert get_tags(method()).target_tags.required is (method is not LPP)
+    assert get_tags(LPP(within_classes=True)).target_tags.required is True

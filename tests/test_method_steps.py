@@ -151,6 +151,14 @@ def test_distances_at_the_level_of_rounding_count_as_zero():
     assert (indices[0, 0], distances[0, 0]) == (1, 0.0)
 
 
+def test_what_counts_as_rounding_does_not_hang_on_where_the_features_lie():
+    Y = np.array([[0.0, 0.0], [1e-5, 0.0], [0.0, 3e-5]])
+    far = np.array([0.0, 2.0**20])
+    for indices, distances in (neighbours(Y, [0] * 3, 2), neighbours(Y + far, [0] * 3, 2)):
+        assert indices[0].tolist() == [1, 2]
+        np.testing.assert_allclose(distances[0], [1e-10, 9e-10], rtol=1e-4)
+
+
 # --- gamma and S --------------------------------------------------------------------------------
 
 
@@ -264,6 +272,10 @@ def test_exact_s_step_at_gamma_zero_shares_among_the_nearest():
     np.testing.assert_array_equal(exact_s_step(d, [0.0, 0.0, 0.0]), expected)
 
 
+def test_exact_s_step_takes_the_nearest_however_small_gamma_is():
+    np.testing.assert_array_equal(exact_s_step([[0.0, 1e300]], [1e-300]), [[1.0, 0.0]])
+
+
 @given(
     hnp.arrays(float, (3, 6), elements=st.floats(-1e3, 1e3)),
     hnp.arrays(float, (3, 6), elements=st.floats(0, 1)),
@@ -282,6 +294,9 @@ def test_projection_of_a_row_far_from_the_simplex_keeps_its_precision():
     np.testing.assert_allclose(
         project_to_simplex([[1e9 + 0.25, 1e9, -np.inf]]), [[0.625, 0.375, 0]], atol=1e-15
     )
+    # Whole numbers end at 2^53: a sum with such an entry has no room for eta.
+    v = [[2.0**53 + 2, 2.0**53], [0.25, 0.0]]
+    np.testing.assert_array_equal(project_to_simplex(v), [[1.0, 0.0], [0.625, 0.375]])
 
 
 # --- J and W ------------------------------------------------------------------------------------
@@ -316,6 +331,8 @@ def test_similarity_matrix_places_each_value_and_leaves_its_input_alone():
     assert matrix.nnz == 5
     np.testing.assert_array_equal(indices, kept[0])
     np.testing.assert_array_equal(S, kept[1])
+    one_each = similarity_matrix(np.array([[1], [0]]), np.array([[1.0], [0.5]]))
+    np.testing.assert_array_equal(one_each.toarray(), [[0, 1], [0.5, 0]])
 
 
 def test_w_step_beats_random_feasible_projections():
@@ -393,11 +410,12 @@ def test_whitening_drops_what_is_rounding_and_keeps_what_is_small(least, rank):
     ],
 )
 def test_eigenvalues_are_tied_if_only_rounding_parts_them(last, following, tied):
-    values = np.array([-1.0, last, following, 1.0])
     lengths = np.array([1.0, 2.0, 0.5, 1.0])  # the third direction has more variance
-    vectors = break_ties(values, np.eye(4), np.diag(lengths), 2)
-    np.testing.assert_allclose(np.abs(vectors[:, 1]), np.eye(4)[2 if tied else 1], atol=1e-12)
-    np.testing.assert_allclose(np.abs(vectors[:, [0, 3]]), np.eye(4)[:, [0, 3]])
+    for unit in (1.0, 1e3):
+        values = unit * np.array([-1.0, last, following, 1.0])
+        vectors = break_ties(values, np.eye(4), np.diag(lengths), 2)
+        np.testing.assert_allclose(np.abs(vectors[:, 1]), np.eye(4)[2 if tied else 1], atol=1e-12)
+        np.testing.assert_allclose(np.abs(vectors[:, [0, 3]]), np.eye(4)[:, [0, 3]])
 
 
 def test_a_tie_within_the_first_n_is_left_as_it_is():
@@ -441,3 +459,25 @@ def test_whole_numbers_are_as_good_as_others():
     np.testing.assert_array_equal(distances_to(indices, Y), [[5], [13], [32]])
     far = distances_to(np.array([[0], [0], [1]]), Y)  # the first has none: inf is no whole number
     np.testing.assert_array_equal(far, [[np.inf], [5], [13]])
+
+
+def test_numbers_of_eight_bits_do_not_overflow():
+    """As pixels have them: 2 * 200 and 3 - 7 are not to be 144 and 252."""
+    Y, d = np.array([[3, 200], [7, 90], [250, 0]], dtype=np.uint8), np.array([[1, 250]], np.uint8)
+    gamma, S = np.array([200], dtype=np.uint8), np.array([[20, 3]], dtype=np.uint8)
+    indices = np.array([[1], [0], [1]])
+    for step, arguments in (
+        (distances_to, (indices, Y)),
+        (gamma_step, (d,)),
+        (gamma_bounds, (d,)),
+        (s_step, (d, gamma)),
+        (exact_s_step, (d, gamma)),
+        (project_to_simplex, (Y,)),
+        (objective, (d, S, gamma)),
+    ):
+        as_floats = [a if a is indices else a.astype(float) for a in arguments]
+        np.testing.assert_array_equal(step(*arguments), step(*as_floats))
+    for small, double in zip(
+        neighbours(Y, [0] * 3, 2), neighbours(Y.astype(float), [0] * 3, 2), strict=True
+    ):
+        np.testing.assert_array_equal(small, double)
