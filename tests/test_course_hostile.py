@@ -253,12 +253,15 @@ raise ValueError("<img src=x onerror='window.ran = true'>\\x1b[2J")
 
 
 def snapshot(*folders):
-    """{file: digest} of everything in some folders."""
+    """{file: digest} of everything in some folders, {file: size and date} of what is installed."""
     found = {}
     for folder in folders:
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    for path in Path(sys.prefix).rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found[str(path)] = (path.stat().st_size, path.stat().st_mtime_ns)
     return found
 
 
@@ -322,7 +325,8 @@ def attacked(tmp_path_factory, listener):
     done = grade(folder, "--no-rehearsal", env=os.environ | {"SECRET": SECRET})
     assert done.returncode == 0, done.stderr
     after = snapshot(*roots, folder / "course", folder / "submissions")
-    return folder, done, before == after, time.monotonic() - start
+    changed = sorted(path for path, _ in before.items() ^ after.items())
+    return folder, done, changed, time.monotonic() - start
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -366,7 +370,7 @@ def test_honest_work_beside_the_attacks_keeps_its_points(attacked):
 
 
 def test_nothing_outside_was_read_or_changed(attacked, listener):
-    assert attacked[2], "a file of the course, the tools, the module or a submission changed"
+    assert not attacked[2], "a file of the course, tools, module, environment or a submission"
     places = [attacked[0], *(tiny.ROOT / name for name in ("assignments", "tools", "slnp_edu"))]
     planted = [path for place in places for path in place.rglob("planted*")]
     assert not planted + [
