@@ -10,10 +10,9 @@ var formulas = (function () {
   if (!waiting.length) return Promise.resolve();
 
   const loaded = new Promise(go => addEventListener("load", go, {once: true}));
-  // A page in the background is not painted.
   const painted = () => new Promise(go => {
-    requestAnimationFrame(() => setTimeout(go));
-    setTimeout(go, 200);
+    new PerformanceObserver(go).observe({type: "paint", buffered: true});
+    setTimeout(go, 3000);  // a page in the background is not painted
   });
 
   function fetch() {
