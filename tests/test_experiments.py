@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import twins
+from scipy.stats import spearmanr
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -71,6 +72,8 @@ def test_what_is_learned_round_by_round_and_class_by_class():
     for p in (1, 2, 10):
         W, S, gamma, _ = twins.slnp(split.A, split.y_train, 3, 4, p)
         np.testing.assert_allclose(found["similarities"][p - 1], S[first, others], atol=1e-8)
+    squared = [np.sum((X[split.train[k]] - X[split.train[first]]) ** 2) for k in others]
+    np.testing.assert_allclose(found["lpp"], np.exp(-np.array(squared) * 6 / sum(squared)))  # (13)
     for label in range(4):
         members = [row for row, of in enumerate(split.y_train) if of == label]
         assert found["gamma"][label] == pytest.approx(sum(gamma[members]) / 7)  # (58)
@@ -78,6 +81,30 @@ def test_what_is_learned_round_by_round_and_class_by_class():
         for name, Z in (("projected", split.A @ W), ("original", X[split.train])):
             pairs = [np.sum((Z[j] - Z[k]) ** 2) for j in members for k in members]
             assert found[f"spread_{name}"][label] == pytest.approx(np.mean(pairs) / 2)
+
+
+def test_similarities_are_ranked_against_the_light_as_scipy_ranks_them():
+    rng = np.random.default_rng(5)
+    azimuth, elevation = rng.uniform(-90, 90, len(X)), rng.uniform(-40, 90, len(X))
+    found = experiments.illumination(X, Y, azimuth, elevation, seed=5)
+    split = small_split(seed=5)
+    S = twins.slnp(split.A, split.y_train, 3, 4, rounds=10)[1]
+    a, e = np.radians(azimuth[split.train]), np.radians(elevation[split.train])
+    for label in range(4):
+        members = np.flatnonzero(split.y_train == label)
+        by_image = {"learned": [], "lpp": []}
+        for j in members:
+            others = [k for k in members if k != j]
+            near = [
+                np.sin(e[j]) * np.sin(e[k]) + np.cos(e[j]) * np.cos(e[k]) * np.cos(a[j] - a[k])
+                for k in others
+            ]
+            lpp = [-np.sum((X[split.train[j]] - X[split.train[k]]) ** 2) for k in others]
+            angles = np.arccos(near)
+            by_image["learned"].append(spearmanr(S[j, others], angles)[0])
+            by_image["lpp"].append(spearmanr(lpp, angles)[0])
+        for name, correlations in by_image.items():
+            assert found[name][label] == pytest.approx(np.mean(correlations))
 
 
 def start_of(Z, y, K):
