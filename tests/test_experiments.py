@@ -122,6 +122,8 @@ def test_every_variant_is_what_its_name_says():
     A, y = split.A, split.y_train
     found = dict(ablation.variants(A, y, 3, 4, seed=4))
     assert set(ablation.VARIANTS) < set(found)
+    by_round = {f"{start}, {n}" for start in ("uniform", "nearest") for n in range(1, 11)}
+    assert set(found) == by_round | set(ablation.NEIGHBOURS) - {"learned"}
 
     def by_twin(rounds=10, **options):
         return twins.slnp(A, y, 3, 4, rounds, **options)[0]
@@ -210,6 +212,11 @@ def test_a_unit_is_compared_as_exactly_as_it_can_be_repeated():
     }
     assert {unit.tolerance for unit in experiments.units("mnist") if unit.kind == "fig12"} == {RATE}
     assert (IMAGES, RATE, EXACT) == ((2, 0), (0.1, 0), (1e-9, 1e-6))
+    columns = ablation.units("yale_b", splits=7)
+    assert {unit.kind for unit in columns} == {"ablation"}
+    for unit in columns:  # two images of each split, or of all seven together
+        assert (unit.tolerance["lead"], unit.tolerance["rounds"]) == ((2, 0), (14, 0))
+        assert unit.tolerance["tested"] == EXACT
 
 
 def test_a_unit_runs_what_its_key_says():
