@@ -55,11 +55,12 @@ def test_a_point_of_a_curve_is_the_rate_for_its_d_and_k_in_its_basis(figure, poi
 @pytest.mark.parametrize("K", [2, 4])
 def test_j_of_every_round_and_rule(K, monkeypatch):
     monkeypatch.setattr(experiments, "FIG4_ROUNDS", 3)
+    monkeypatch.setitem(paper.FIGURES, 4, {**SMALL, "d": 2})  # not C - 1
     split = small_split(seed=2)
     found = experiments.convergence(X, Y, K=K, seed=2)
     assert list(found) == ["paper", "can", "fixed"]
     for rule, J in found.items():
-        expected = twins.slnp(split.A, split.y_train, 3, K, 3, rule)[3]
+        expected = twins.slnp(split.A, split.y_train, 2, K, 3, rule)[3]
         np.testing.assert_allclose(J, expected, rtol=1e-8)
 
 
@@ -226,8 +227,9 @@ def test_a_unit_runs_what_its_key_says():
     assert by_key["fig4/4/01"].keywords == {"K": 4, "seed": 1}  # Figs. 4 and 5 share a K here
     assert by_key["table/30/01"].keywords == {"N_i": 30, "D_PCA": 460, "d": 38, "K": 5, "seed": 1}
     assert by_key["table/15/00"].func is experiments.table
-    assert by_key["fig6/01"].func is experiments.illumination
-    assert by_key["fig5-7/01"].func is experiments.learned
+    for key, run in (("fig6/01", experiments.illumination), ("fig5-7/01", experiments.learned)):
+        assert by_key[key].func is run
+        assert by_key[key].keywords == {"seed": 1}
     assert by_key["tie/20/01"].keywords == {"seed": 1}
     column = next(u for u in ablation.units("yale_b", splits=2) if u.key == "ablation/15").function
     assert column.func is ablation.column
