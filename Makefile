@@ -54,9 +54,9 @@ test: lint  ## run every check: lint, unit tests, doctests, every notebook cell;
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
 
-mutate: $(READY)  ## change the method in one place after the other and see whether its tests notice; hours (not in CI)
+mutate: $(READY)  ## change the module in one place after the other and see whether its tests notice; hours (not in CI; ONLY="slnp_edu.steps.*": of one file)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "mutmut>=3.8,<4"
-	$(BIN)/mutmut run; $(BIN)/mutmut results
+	$(BIN)/mutmut run $(if $(ONLY),"$(ONLY)"); $(BIN)/mutmut results
 
 browser: book  ## build the book and look at every page in a real browser (needs chromium; FEW=1: at one of every kind, as CI does)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/test_browser*.py -k "not slow_machine"

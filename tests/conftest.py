@@ -38,7 +38,7 @@ settings.load_profile("steady")
 
 
 #: Fixtures that take seconds: every test that asks for one of them is slow.
-SLOW_TO_MAKE = {"small", "small_ablation", "faces", "objects", "objects32"}
+SLOW_TO_MAKE = {"small", "small_ablation"}
 
 
 def pytest_collection_modifyitems(items):

@@ -52,12 +52,15 @@ def test_a_contact_sheet_has_classes_and_images_evenly_picked():
     sheet = Bunch(images=images, target=target, image_shape=(HEIGHT, WIDTH))
     figure = contact_sheet(sheet, classes=3, columns=3)
     assert shown(figure.axes[0]) == [[0, 1, 3], [7, 9, 11], [15, 18, 21]]  # classes 0, 2 and 4
+    width, height = figure.get_size_inches()  # no border is left on any side
+    rows, columns = figure.axes[0].images[0].get_array().shape
+    assert height / width == pytest.approx(rows / columns)
 
 
 #: Image 6 is the reference; similarities of the other three of its class to it.
 UNIT = {
     "rows": [6, 2, 9, 4],
-    "similarities": [[0.3, 0.3, 0.4], [0.2, 0.5, 0.3]],
+    "similarities": [[0.3, 0.3, 0.4], [0.4, 0.35, 0.25], [0.2, 0.5, 0.3]],
     "lpp": [0.9, 0.1, 0.6],
     "gamma": [4.0, 9.5, 2.25, 7.0, 3.0],
     "training_rows": [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]],
@@ -85,14 +88,14 @@ def test_fig_5_has_a_curve_for_each_face_from_equal_shares_on(drawn):
     faces, curves = drawn["fig05"].axes
     assert shown(faces) == [UNIT["rows"]]
     by_face = {
-        "2": [0.25, 0.3, 0.2],
-        "3": [0.25, 0.3, 0.5],
-        "4": [0.25, 0.4, 0.3],
+        "2": [0.25, 0.3, 0.4, 0.2],
+        "3": [0.25, 0.3, 0.35, 0.5],
+        "4": [0.25, 0.4, 0.25, 0.3],
     }  # 1/N_i first, then what each round has left
     assert sorted(line.get_ydata().tolist() for line in curves.lines) == sorted(by_face.values())
-    assert all(line.get_xdata().tolist() == [0, 1, 2] for line in curves.lines)
+    assert all(line.get_xdata().tolist() == [0, 1, 2, 3] for line in curves.lines)
     ends = {note.get_text(): note.xy for note in curves.texts}
-    assert ends == {face: (2, values[-1]) for face, values in by_face.items()}
+    assert ends == {face: (3, values[-1]) for face, values in by_face.items()}
 
 
 def test_fig_6_sorts_the_faces_by_falling_similarity(drawn):

@@ -27,10 +27,10 @@ MEAN_HALF = t.ppf(0.975, 3) / 2
 SPLIT_HALF = t.ppf(0.975, 3) * np.sqrt(1.25)
 
 
-def cells(markdown):
-    """Row by row, without the line under the header."""
+def cells(markdown, aligned="---:"):
+    """Row by row, without the line under the header: it has the numbers flush right."""
     lines = [line.strip("| ").split(" | ") for line in markdown.data.splitlines()]
-    assert set("".join(lines[1])) <= set("-: |")
+    assert lines[1] == ["---"] + [aligned] * (len(lines[0]) - 1)
     return [lines[0], *lines[2:]]
 
 
@@ -112,7 +112,7 @@ def test_claims_table_has_every_claim_word_for_word_with_its_own_ruling():
         claim: Ruling(parts[i % 4], f"reason {i}", f"cell {i}")
         for i, claim in enumerate(paper.CLAIMS)
     }
-    header, *rows = cells(claims_table(dict(reversed(rulings.items()))))
+    header, *rows = cells(claims_table(dict(reversed(rulings.items()))), aligned="---")
     assert header == ["the paper says", "verdict", "because", "decided in"]
     assert len(rows) == len(paper.CLAIMS)
     for i, (row, (where, words)) in enumerate(zip(rows, paper.CLAIMS.values(), strict=True)):
@@ -135,6 +135,7 @@ def test_the_specification_curves_are_sorted_with_the_figure_of_the_paper_across
     assert np.array_equal(shares["basis: orthonormal"], [0] * 36 + [2] * 36)
     assert all(np.isclose(share.mean(), 1) for share in shares.values())  # two ways or three
     assert [tick.get_text() for tick in key.get_xticklabels()][1] == "as often as anywhere"
+    assert key.get_xticks().tolist() == [0, 1, 2]
     assert len(specification_curves({"one": (values, 2.5)}).axes) == 1
     plt.close("all")
 
@@ -189,6 +190,7 @@ def test_the_picture_beside_the_paper_has_its_figures_and_our_bars_of_one_more_s
     figure = beside_paper(columns, "mnist")
     for ax, method in zip(figure.axes, paper.METHODS, strict=True):
         assert ax.get_title() == method
+        assert [label.get_text() for label in ax.get_xticklabels()] == [str(N) for N in columns]
         crosses = next(line for line in ax.lines if line.get_label() == "the paper")
         assert tuple(crosses.get_ydata()) == paper.RATES["mnist"][method]
         for bars, middle, half in zip(

@@ -355,7 +355,8 @@ def same(images, groups, step, stored):
     return np.allclose(now, means, rtol=0, atol=0.02)
 
 
-def test_the_bytes_are_the_stored_ones(faces, objects):
+def test_the_bytes_are_the_stored_ones():
+    faces, objects = standins.render_faces(), standins.render_objects(16)
     assert same(faces.images, faces.subject, 5, FACES)
     assert same(objects.images, objects.object, 12, OBJECTS)
 

@@ -209,3 +209,13 @@ def test_settings_say_what_was_run():
     said = json.loads(json.dumps(choices.settings("coil100")))
     assert said["choices"] == {name: list(ways) for name, ways in choices.CHOICES.items()}
     assert (said["N_i"], said["D_PCA"], said["d"], said["K"]) == (12, 32, 14, [2, 3, 5])
+
+
+def test_the_mean_of_a_choice_is_over_all_the_others():
+    values = np.random.default_rng(0).normal(size=(3, *choices.shape(choices.CHOICES)))
+    for choice, options in choices.CHOICES.items():
+        found = choices.marginal(values, choice)
+        assert found.shape == (3, len(options))
+        for i, option in enumerate(options):
+            for row, of_split in zip(found, values, strict=True):
+                assert row[i] == pytest.approx(of_split[choices.where(**{choice: option})].mean())

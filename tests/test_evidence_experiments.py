@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import twins
+from scipy.stats import spearmanr
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -54,11 +55,12 @@ def test_a_point_of_a_curve_is_the_rate_for_its_d_and_k_in_its_basis(figure, poi
 @pytest.mark.parametrize("K", [2, 4])
 def test_j_of_every_round_and_rule(K, monkeypatch):
     monkeypatch.setattr(experiments, "FIG4_ROUNDS", 3)
+    monkeypatch.setitem(paper.FIGURES, 4, {**SMALL, "d": 2})  # not C - 1
     split = small_split(seed=2)
     found = experiments.convergence(X, Y, K=K, seed=2)
     assert list(found) == ["paper", "can", "fixed"]
     for rule, J in found.items():
-        expected = twins.slnp(split.A, split.y_train, 3, K, 3, rule)[3]
+        expected = twins.slnp(split.A, split.y_train, 2, K, 3, rule)[3]
         np.testing.assert_allclose(J, expected, rtol=1e-8)
 
 
@@ -71,6 +73,8 @@ def test_what_is_learned_round_by_round_and_class_by_class():
     for p in (1, 2, 10):
         W, S, gamma, _ = twins.slnp(split.A, split.y_train, 3, 4, p)
         np.testing.assert_allclose(found["similarities"][p - 1], S[first, others], atol=1e-8)
+    squared = [np.sum((X[split.train[k]] - X[split.train[first]]) ** 2) for k in others]
+    np.testing.assert_allclose(found["lpp"], np.exp(-np.array(squared) * 6 / sum(squared)))  # (13)
     for label in range(4):
         members = [row for row, of in enumerate(split.y_train) if of == label]
         assert found["gamma"][label] == pytest.approx(sum(gamma[members]) / 7)  # (58)
@@ -80,11 +84,37 @@ def test_what_is_learned_round_by_round_and_class_by_class():
             assert found[f"spread_{name}"][label] == pytest.approx(np.mean(pairs) / 2)
 
 
+def test_similarities_are_ranked_against_the_light_as_scipy_ranks_them():
+    rng = np.random.default_rng(5)
+    azimuth, elevation = rng.uniform(-90, 90, len(X)), rng.uniform(-40, 90, len(X))
+    found = experiments.illumination(X, Y, azimuth, elevation, seed=5)
+    split = small_split(seed=5)
+    S = twins.slnp(split.A, split.y_train, 3, 4, rounds=10)[1]
+    a, e = np.radians(azimuth[split.train]), np.radians(elevation[split.train])
+    for label in range(4):
+        members = np.flatnonzero(split.y_train == label)
+        by_image = {"learned": [], "lpp": []}
+        for j in members:
+            others = [k for k in members if k != j]
+            near = [
+                np.sin(e[j]) * np.sin(e[k]) + np.cos(e[j]) * np.cos(e[k]) * np.cos(a[j] - a[k])
+                for k in others
+            ]
+            lpp = [-np.sum((X[split.train[j]] - X[split.train[k]]) ** 2) for k in others]
+            angles = np.arccos(near)
+            by_image["learned"].append(spearmanr(S[j, others], angles)[0])
+            by_image["lpp"].append(spearmanr(lpp, angles)[0])
+        for name, correlations in by_image.items():
+            assert found[name][label] == pytest.approx(np.mean(correlations))
+
+
 def test_every_variant_is_what_its_name_says():
     split = small_split(seed=4)
     A, y = split.A, split.y_train
     found = dict(ablation.variants(A, y, 3, 4, seed=4))
     assert set(ablation.VARIANTS) < set(found)
+    by_round = {f"{start}, {n}" for start in ("uniform", "nearest") for n in range(1, 11)}
+    assert set(found) == by_round | set(ablation.NEIGHBOURS) - {"learned"}
 
     def by_twin(rounds=10, **options):
         return twins.slnp(A, y, 3, 4, rounds, **options)[0]
@@ -173,6 +203,11 @@ def test_a_unit_is_compared_as_exactly_as_it_can_be_repeated():
     }
     assert {unit.tolerance for unit in experiments.units("mnist") if unit.kind == "fig12"} == {RATE}
     assert (IMAGES, RATE, EXACT) == ((2, 0), (0.1, 0), (1e-9, 1e-6))
+    columns = ablation.units("yale_b", splits=7)
+    assert {unit.kind for unit in columns} == {"ablation"}
+    for unit in columns:  # two images of each split, or of all seven together
+        assert (unit.tolerance["lead"], unit.tolerance["rounds"]) == ((2, 0), (14, 0))
+        assert unit.tolerance["tested"] == EXACT
 
 
 def test_a_unit_runs_what_its_key_says():
@@ -182,8 +217,9 @@ def test_a_unit_runs_what_its_key_says():
     assert by_key["fig4/4/01"].keywords == {"K": 4, "seed": 1}  # Figs. 4 and 5 share a K here
     assert by_key["table/30/01"].keywords == {"N_i": 30, "D_PCA": 460, "d": 38, "K": 5, "seed": 1}
     assert by_key["table/15/00"].func is experiments.table
-    assert by_key["fig6/01"].func is experiments.illumination
-    assert by_key["fig5-7/01"].func is experiments.learned
+    for key, run in (("fig6/01", experiments.illumination), ("fig5-7/01", experiments.learned)):
+        assert by_key[key].func is run
+        assert by_key[key].keywords == {"seed": 1}
     assert by_key["tie/20/01"].keywords == {"seed": 1}
     column = next(u for u in ablation.units("yale_b", splits=2) if u.key == "ablation/15").function
     assert column.func is ablation.column

@@ -4,9 +4,10 @@ import json
 import math
 import os
 
+import numpy as np
 import pytest
 
-from slnp_edu.evidence import experiments, records
+from slnp_edu.evidence import experiments, random_split, records
 from slnp_edu.evidence.experiments import EXACT, Unit
 
 
@@ -28,6 +29,23 @@ def test_verify_runs_the_units_that_its_seed_draws(monkeypatch):
         assert report["units"] == 6
         assert report["numbers"] == report["equal"] > 6
     assert ran[0] == ran[2] != ran[1]
+
+
+@pytest.mark.parametrize(("name", "N_i", "seed"), [("mnist", 10, 0), ("coil100", 6, 3)])
+def test_the_outcomes_of_a_split_are_counted_in_the_rates(name, N_i, seed):
+    record = records.load(name)
+    found, rates = records.outcomes(record, N_i, seed), records.rates(record, N_i)
+    y = [label for label, size in enumerate(record["class_sizes"]) for _ in range(size)]
+    train, test = random_split(np.array(y), N_i, seed)
+    assert found.rows.tolist() == test.tolist()
+    assert found.labels.tolist() == [y[row] for row in test]
+    assert found.bases == ("whitened", "orthonormal")
+    assert found.methods == experiments.BY_IMAGE
+    assert found.right.shape == (len(found.methods), 2, len(y) - len(train))
+    for method in found.methods:
+        for basis in found.bases:
+            right = found.of(method, basis)
+            assert 100 * right.sum() / len(right) == rates[method][basis][seed]
 
 
 def test_a_record_keeps_eight_digits():
