@@ -45,6 +45,8 @@ SEARCH_TAGS = tuple(
     for name in ("searchtools", "language_data", "searchindex")
 )
 CELL_IMAGE = r'(?m)^<img (?P<rest>[^>]*src="(?P<src>[^"]*/_images/[^"]*\.png)") />'
+INLINE_FORMULA = r'<span class="math notranslate nohighlight">(?P<tex>[^<]*)</span>'
+NO_SIGN = r"\\[()]|\\(?:math\w+|text|operatorname|left|right|[td]?frac|sqrt|[,;!])|[{}^_\s]"
 
 # Word for word. A notebook is to be saved, not shown as text. What a screen reader says must
 # contain what is seen; a list holds nothing but its items; the logo stands in a landmark.
@@ -120,6 +122,14 @@ def _with_size(tag, folder):
     return f'<div class="picture"><img {size} {tag["rest"]}></div>'
 
 
+def _with_place(tag):
+    """A formula in a line with about the width that it will have once it is typeset, so that the
+    text does not jump: custom.css holds the place. Half an em a sign; a command is one sign.
+    """
+    signs = re.sub(r"\\[a-zA-Z]+|&\w+;", "x", re.sub(NO_SIGN, "", tag["tex"]))
+    return tag[0].replace(">", f' style="--ems: {len(signs) / 2:g}">', 1)
+
+
 def launch_only_with_address(app, config):
     """No launch button unless `repository: url` in _config.yml says where the repository is."""
     options = config.html_theme_options
@@ -144,8 +154,8 @@ def _mend(page, found):
     for old, new in MENDED.items():
         found[old] += text.count(old)
         text = text.replace(old, new)
-    images = {CELL_IMAGE: partial(_with_size, folder=page.parent)}
-    page.write_text(_replace(text, PATTERNS | images, found), encoding="utf-8")
+    places = {CELL_IMAGE: partial(_with_size, folder=page.parent), INLINE_FORMULA: _with_place}
+    page.write_text(_replace(text, PATTERNS | places, found), encoding="utf-8")
 
 
 def trim_and_mend(app, exception):

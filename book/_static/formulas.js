@@ -39,5 +39,7 @@ var formulas = (function () {
     }
   }
 
-  return loaded.then(painted).then(fetch).then(typeset);
+  const done = loaded.then(painted).then(fetch).then(typeset);
+  done.catch(() => document.documentElement.classList.add("as-tex"));
+  return done;
 })();
