@@ -31,6 +31,25 @@ def test_verify_runs_the_units_that_its_seed_draws(monkeypatch):
     assert ran[0] == ran[2] != ran[1]
 
 
+def test_verify_looks_at_the_record_and_the_data_and_not_only_at_what_it_runs(monkeypatch):
+    def verified(**changed):
+        record = records.load("mnist") | changed
+        monkeypatch.setattr(records, "load", lambda *_: record)
+        monkeypatch.setattr(records, "_run_all", lambda *_: iter(()))
+        found = records.verify("mnist", sample=1, n_jobs=1, seed=0)["differences"]
+        monkeypatch.undo()
+        return found
+
+    assert verified() == []
+    for changed, said in (
+        ({"dataset": "coil100"}, "that of another data set"),
+        ({"checksum": "0" * 64}, "the data differ"),
+        ({"class_sizes": [499, 501, *8 * [500]]}, "the classes are not"),
+    ):
+        (found,) = verified(**changed)
+        assert said in found
+
+
 @pytest.mark.parametrize(("name", "N_i", "seed"), [("mnist", 10, 0), ("coil100", 6, 3)])
 def test_the_outcomes_of_a_split_are_counted_in_the_rates(name, N_i, seed):
     record = records.load(name)

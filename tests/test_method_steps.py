@@ -135,6 +135,11 @@ def test_nearest_row_of_another_set_equals_a_double_loop(A, B, block):
         assert index == min(range(len(B)), key=lambda k: (np.sum((row - B[k]) ** 2), k))
 
 
+def test_the_nearest_row_is_found_among_rows_less_than_1_away():
+    B = np.array([[0.9], [0.4], [0.1], [0.2]])
+    assert nearest(np.array([[0.0], [0.25]]), B).tolist() == [2, 3]
+
+
 def test_distances_to_named_samples():
     Y = np.random.default_rng(0).normal(size=(40, 3))
     y = np.arange(40) % 3
