@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 from sklearn.neighbors import NearestNeighbors
 
-from slnp_edu.search import nearest
+from slnp_edu.search import _factors, nearest
 from slnp_edu.steps import (
     break_ties,
     distances_to,
@@ -486,3 +486,14 @@ def test_numbers_of_eight_bits_do_not_overflow():
         neighbours(Y, [0] * 3, 2), neighbours(Y.astype(float), [0] * 3, 2), strict=True
     ):
         np.testing.assert_array_equal(small, double)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_screened_distances_are_within_the_bounds_that_their_docstring_states(scale):
+    A = scale * (5 + np.random.default_rng(0).normal(size=(2, 40, 6)))
+    left, right, q, slack, unit = _factors(A, A)
+    low = (left @ right.transpose(0, 2, 1)).astype(float)
+    D = np.sum((A[:, :, None] / scale - A[:, None] / scale) ** 2, axis=3) * (scale**2 / unit)
+    other = ~np.eye(40, dtype=bool)
+    assert np.all(low[:, other] < D[:, other])
+    assert np.all((1 + 8 * slack) * (low + 6 * slack * q[:, :, None]) + 1e-12 >= D)
