@@ -47,7 +47,7 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null \
 	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
 
-quick: lint  ## the inner loop, about a minute of computing: lint and the tests of the method and the evidence, but the slow ones
+quick: lint  ## the inner loop, under a minute on two quiet cores: lint and the tests of the method and the evidence, but the slow ones
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/test_method_*.py tests/test_evidence_*.py slnp_edu
 
 test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
