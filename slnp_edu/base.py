@@ -116,14 +116,16 @@ def check_samples(X: Any, at_least: int = 1) -> Array:
     if issparse(X):
         raise TypeError("X is a sparse matrix; pass a dense one, X.toarray().")
     try:
-        X = check_array(
+        samples: Array = check_array(
             X, dtype=np.float64, ensure_2d=False, ensure_min_samples=at_least, input_name="X"
         )
     except ValueError as error:  # scikit-learn's first line says it; the rest prints the data
         raise ValueError(str(error).split("\n")[0]) from None
-    if X.ndim != 2:
-        raise ValueError(f"Reshape your data: X must be 2D, samples x features; it is {X.ndim}D.")
-    return X
+    if samples.ndim != 2:
+        raise ValueError(
+            f"Reshape your data: X must be 2D, samples x features; it is {samples.ndim}D."
+        )
+    return samples
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -160,9 +162,9 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         mean = samples.mean(axis=0)
         W, learned = self._learn(samples - mean, labels)
         validate_data(self, X, skip_check_array=True)  # notes feature names and their number
-        self.mean_ = mean
+        self.mean_: Array = mean
         basis = "own" if self.basis == self.own_basis else self.basis
-        self.components_ = in_basis(W, basis, samples).T
+        self.components_: Array = in_basis(W, basis, samples).T
         for name, value in learned.items():
             setattr(self, name, value)
         return self
@@ -194,12 +196,12 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise ValueError(f"X has {N} samples but y has {len(y)} labels.")
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        _, y, sizes = np.unique(y, return_inverse=True, return_counts=True)
+        _, label, sizes = np.unique(y, return_inverse=True, return_counts=True)
         if len(sizes) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two classes; y has one class.")
         if sizes.max() < 2:
             raise ValueError(f"{type(self).__name__} needs a class of at least two samples.")
-        return y
+        return np.asarray(label)
 
     def _n_components(self, rank: int, y: Any) -> int:
         """d: what was asked for, or C - 1 (with no labels, all), never above the rank."""
@@ -213,7 +215,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     @property
     def _n_features_out(self) -> int:
-        return self.components_.shape[0]
+        return len(self.components_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -438,7 +438,7 @@ class LADA(LinearProjection):
         d = self._n_components(U.shape[1], y)
         Z = X @ U
         N_i = np.bincount(y)[y][:, None]
-        S = uniform_similarity(y)  # N_i s^2 for s = 1/N_i
+        S: Any = uniform_similarity(y)  # N_i s^2 for s = 1/N_i
         J: list[float] = []
         for _ in range(self.max_iter):
             V = trace_ratio(laplacian_scatter(Z, S), Z.T @ Z, d)
@@ -461,13 +461,15 @@ def inverse_shares(distances: Array) -> Array:
     with np.errstate(invalid="ignore"):  # 0 / 0
         s = np.where(nearest > 0, nearest / distances, distances == 0)
     s = np.where(np.isfinite(distances), s, 0.0)
-    return s / np.maximum(s.sum(axis=1, keepdims=True), 1.0)  # the nearest has 1 here
+    total: Array = np.maximum(s.sum(axis=1, keepdims=True), 1.0)  # the nearest has 1 here
+    return s / total
 
 
 def range_basis(B: Array) -> Array:
     """Orthonormal basis of the range of B (D, rank); null directions are dropped."""
     P = whitening(B)
-    return P / np.linalg.norm(P, axis=0)
+    length: Array = np.linalg.norm(P, axis=0)
+    return P / length
 
 
 def trace_ratio(A: Array, B: Array, n_components: int) -> Array:
@@ -478,7 +480,7 @@ def trace_ratio(A: Array, B: Array, n_components: int) -> Array:
     """
     ratio = np.trace(A) / np.trace(B)  # some W reaches the ratio of the whole space
     while True:
-        W = eigh(A - ratio * B)[1][:, :n_components]
+        W: Array = eigh(A - ratio * B)[1][:, :n_components]
         found = np.trace(W.T @ A @ W) / np.trace(W.T @ B @ W)
         if found >= ratio - 1e-14 * abs(ratio):
             return W

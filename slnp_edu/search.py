@@ -158,7 +158,8 @@ def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
     """For each row of low a number not below its k-th smallest entry: the largest of k entries."""
     if near is not None:
         places = near + low.shape[1] * np.arange(len(low))  # in low laid flat
-        return low.take(places).max(axis=0)
+        largest: Array = low.take(places).max(axis=0)
+        return largest
     n, m = low.shape
     if k > m:
         return np.full(n, np.inf)

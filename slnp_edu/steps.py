@@ -142,7 +142,8 @@ def gamma_step(distances: ArrayLike) -> Array:
     array([2.5])
     """
     d, K = _present(distances)
-    return (K - 1) / 2 * np.linalg.norm(d, axis=1)
+    length: Array = np.linalg.norm(d, axis=1)
+    return (K - 1) / 2 * length
 
 
 def gamma_bounds(distances: ArrayLike) -> tuple[Array, Array]:
@@ -264,7 +265,8 @@ def project_to_simplex(v: ArrayLike) -> Array:
     eta = (1 - np.cumsum(u, axis=1)) / np.arange(1, u.shape[1] + 1)
     with np.errstate(invalid="ignore"):  # -inf + inf: an entry that is never positive
         support = np.sum(u + eta > 0, axis=1)
-    return np.maximum(shifted + eta[np.arange(len(u)), support - 1][:, None], 0.0)
+    S: Array = np.maximum(shifted + eta[np.arange(len(u)), support - 1][:, None], 0.0)
+    return S
 
 
 def objective(distances: ArrayLike, S: ArrayLike, gamma: ArrayLike) -> float:
@@ -347,7 +349,7 @@ def laplacian_scatter(X: Array, S: Any) -> Array:
     scatter : array of shape (D, D)
     """
     ones = np.ones(X.shape[0])
-    degree = (S @ ones + S.T @ ones) / 2
+    degree: Array = (S @ ones + S.T @ ones) / 2
     LX = degree[:, None] * X
     LX -= S @ X
     half = X.T @ LX

@@ -84,7 +84,8 @@ def block_means(images: np.ndarray, size: int) -> np.ndarray:
     """
     *front, height, width = images.shape
     blocks = images.reshape(*front, height // size, size, width // size, size)
-    return blocks.mean(axis=(-3, -1), dtype=np.float64)
+    means: np.ndarray = blocks.mean(axis=(-3, -1), dtype=np.float64)
+    return means
 
 
 def read_prepared(path: Path, spec: RealSet) -> tuple[Arrays, str]:

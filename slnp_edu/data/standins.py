@@ -87,17 +87,20 @@ def _draw(
 
 def _snap(a: ArrayLike) -> Array:
     """Round to multiples of 1/4096, so that sums and products of a few values are exact."""
-    return np.round(np.multiply(a, 4096.0)) / 4096.0
+    whole: Array = np.round(np.multiply(a, 4096.0))
+    return whole / 4096.0
 
 
 def _bump(x: ArrayLike, y: ArrayLike, sx: ArrayLike, sy: ArrayLike) -> Array:
     """A hill of height 1 at the origin, with widths sx and sy."""
-    return np.exp(-0.5 * (np.divide(x, sx) ** 2 + np.divide(y, sy) ** 2))
+    height: Array = np.exp(-0.5 * (np.divide(x, sx) ** 2 + np.divide(y, sy) ** 2))
+    return height
 
 
 def _step(t: Array, width: float) -> Array:
     """From 0 (t far below 0) to 1 (t far above), smoothly over about 2 * width."""
-    return 0.5 + 0.5 * np.tanh(t / width)
+    slope: Array = np.tanh(t / width)
+    return 0.5 + 0.5 * slope
 
 
 def _waves(rng: np.random.Generator, x: Array, y: Array, n: int, top: float) -> Array:
@@ -107,13 +110,14 @@ def _waves(rng: np.random.Generator, x: Array, y: Array, n: int, top: float) -> 
     total = np.zeros_like(x)
     for i in range(n):
         total += np.cos(kx[i] * x + ky[i] * y + phase[i])
-    return total / np.sqrt(n / 2)
+    return total / float(np.sqrt(n / 2))
 
 
 def _head(x: Array, y: Array, p: Params) -> Array:
     """1 in the middle of the face, 0 on its outline, negative outside."""
     half_width = 1.16 + (p["jaw"] - 1.12) * np.maximum((y + 0.2) / 1.3, 0) ** 2
-    return 1 - (x / half_width) ** 2 - np.abs(y / 1.75) ** 3
+    height: Array = 1 - (x / half_width) ** 2 - np.abs(y / 1.75) ** 3
+    return height
 
 
 def _height(x: Array, y: Array, p: Params) -> Array:
@@ -180,7 +184,8 @@ def surface_normals(z: Array, step: float) -> Array:
     """Unit normals (..., rows, columns, 3) of a height map sampled every `step`."""
     dy, dx = np.gradient(z, step, axis=(-2, -1))
     n = np.stack([-dx, -dy, np.ones_like(z)], axis=-1)
-    return n / np.sqrt((n**2).sum(axis=-1, keepdims=True))
+    length: Array = np.sqrt((n**2).sum(axis=-1, keepdims=True))
+    return n / length
 
 
 def shade(albedo: Array, normals: Array, lights: Array, ambient: float = 0.03125) -> Array:

@@ -103,7 +103,8 @@ def prepared(X: Array, train: NDArray[np.intp], D_PCA: int, images: str, pca_on:
     if images == "unit norm":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
     pca = PCA(D_PCA, svd_solver="covariance_eigh")
-    return pca.fit(X if pca_on == "all images" else X[train]).transform(X)
+    reduced: Array = pca.fit(X if pca_on == "all images" else X[train]).transform(X)
+    return reduced
 
 
 def learned(A: Array, y: NDArray[Any], d: int, K: tuple[int, ...]) -> Iterator[Array]:
@@ -253,7 +254,9 @@ def marginal(values: Array, choice: str) -> Array:
         One column for each way to make the choice.
     """
     axis = 1 + list(CHOICES).index(choice)
-    return np.moveaxis(values, axis, 1).reshape(len(values), len(CHOICES[choice]), -1).mean(axis=2)
+    by_way = np.moveaxis(values, axis, 1).reshape(len(values), len(CHOICES[choice]), -1)
+    means: Array = by_way.mean(axis=2)
+    return means
 
 
 # Counts in few characters: neighbours are alike, so their differences are kept and compressed

@@ -232,7 +232,8 @@ def light_angles(azimuth: Array, elevation: Array) -> Array:
     azimuth, elevation = np.radians(azimuth), np.radians(elevation)
     across, up = np.cos(elevation) * np.sin(azimuth), np.sin(elevation)
     u = np.column_stack([across, up, np.cos(elevation) * np.cos(azimuth)])
-    return np.degrees(np.arccos(np.clip(u @ u.T, -1, 1))).round(4)
+    angles: Array = np.degrees(np.arccos(np.clip(u @ u.T, -1, 1))).round(4)
+    return angles
 
 
 def rank_correlation(P: Array, Q: Array) -> float:

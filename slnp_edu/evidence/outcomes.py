@@ -27,7 +27,8 @@ class Outcomes(NamedTuple):
 
     def of(self, method: str, basis: str) -> NDArray[np.bool_]:
         """Return the outcomes of one method in one basis, of shape (images,)."""
-        return self.right[self.methods.index(method), self.bases.index(basis)]
+        right: NDArray[np.bool_] = self.right[self.methods.index(method), self.bases.index(basis)]
+        return right
 
 
 def pack(right: NDArray[np.bool_]) -> str:

@@ -28,12 +28,14 @@ Rows = NDArray[np.intp]
 
 def _lda(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
     """scikit-learn's LDA, its first d directions; it has at most C - 1."""
-    return LinearDiscriminantAnalysis().fit(A, y).scalings_[:, :d]
+    W: Array = LinearDiscriminantAnalysis().fit(A, y).scalings_[:, :d]
+    return W
 
 
 def _directions(estimator: Callable[..., Any]) -> Callable[..., Array]:
     def learn(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
-        return estimator(d, K).fit(A, y).components_.T
+        W: Array = estimator(d, K).fit(A, y).components_.T
+        return W
 
     return learn
 
@@ -80,7 +82,8 @@ def nearest_neighbour_is_right(
     """Say for each row of B whether its nearest row of A has the right label."""
     blocks = np.array_split(np.arange(len(B)), max(1, len(A) * len(B) // 2**21))
     nearest = [cdist(B[rows], A, "sqeuclidean").argmin(axis=1) for rows in blocks]
-    return y_train[np.concatenate(nearest)] == y_test
+    right: NDArray[np.bool_] = y_train[np.concatenate(nearest)] == y_test
+    return right
 
 
 def nearest_neighbour_rate(

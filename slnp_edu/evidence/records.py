@@ -76,7 +76,7 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     """Read a record: ``dataset``, ``settings``, ``units``, ..."""
     path = folder / f"{name}.json"
     try:
-        record = json.loads(path.read_text(), parse_constant=_refuse)
+        record: dict[str, Any] = json.loads(path.read_text(), parse_constant=_refuse)
     except json.JSONDecodeError as error:
         raise RecordError(f"{path} is not a record: {error}.") from None
     if lacking := [name for name in (*HEAD, "units") if name not in record]:
@@ -403,7 +403,7 @@ def _class_sizes(y: NDArray[Any]) -> list[int]:
     labels, sizes = np.unique(y, return_counts=True)
     if not np.array_equal(y, np.repeat(labels, sizes)):
         raise RecordError("The images do not stand class by class.")
-    return sizes.tolist()
+    return [int(size) for size in sizes]
 
 
 def _file(partial: Path, unit: Unit) -> Path:

@@ -389,7 +389,8 @@ def pigeonhole(counts: Tally, draws: int = 2000, seed: int = 0) -> Array:
     splits = rng.multinomial(S, np.full(S, 1 / S), size=draws)
     clusters = rng.multinomial(C, np.full(C, 1 / C), size=draws)
     gain = np.sum(splits * (clusters @ counts.gain.T), axis=1)
-    return 100 * gain / np.sum(splits * (clusters @ counts.tested.T), axis=1)
+    tested = np.sum(splits * (clusters @ counts.tested.T), axis=1)
+    return np.asarray(100 * gain / tested)
 
 
 def corrected_resampled(differences: Sequence[float], n_train: int, n_test: int) -> Estimate:

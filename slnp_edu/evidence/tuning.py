@@ -86,7 +86,8 @@ class Method(NamedTuple):
 
 def _shrunk_lda(A: Array, y: NDArray[Any], d: int, shrinkage: float) -> Array:
     options = {"solver": "eigen", "shrinkage": shrinkage} if shrinkage else {}
-    return LinearDiscriminantAnalysis(**options).fit(A, y).scalings_[:, :d]
+    W: Array = LinearDiscriminantAnalysis(**options).fit(A, y).scalings_[:, :d]
+    return W
 
 
 def _fixed_graph(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
@@ -198,7 +199,7 @@ def choose(counts: NDArray[np.intp]) -> list[int]:
 
     Counts are whole numbers, so rounding cannot break a tie; the first has the fewest directions.
     """
-    return counts.argmax(axis=0).tolist()
+    return [int(best) for best in counts.argmax(axis=0)]
 
 
 def free(chosen: Sequence[int], inner: Sequence[int]) -> int:
@@ -254,14 +255,16 @@ def cosine_is_right(
     A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Say for each row of B whether the row of A at the smallest angle has the right label."""
-    return y_train[cdist(B, A, "cosine").argmin(axis=1)] == y_test
+    right: NDArray[np.bool_] = y_train[cdist(B, A, "cosine").argmin(axis=1)] == y_test
+    return right
 
 
 def mean_is_right(
     A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Say for each row of B whether the nearest class mean of A has the right label."""
-    return NearestCentroid().fit(A, y_train).predict(B) == y_test
+    right: NDArray[np.bool_] = NearestCentroid().fit(A, y_train).predict(B) == y_test
+    return right
 
 
 def sorted_within(right: NDArray[np.bool_], y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -346,7 +349,7 @@ class Tuned(NamedTuple):
         """Per cent of the test images that are right in each split, of shape (splits,)."""
         m = list(METHODS).index(method)
         chosen = self.free[:, m] if basis == "free" else COMMON.index(basis)
-        right = self.right[np.arange(len(self.right)), m, chosen]
+        right: Array = self.right[np.arange(len(self.right)), m, chosen]
         return 100 * right / self.tested
 
 
