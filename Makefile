@@ -76,7 +76,7 @@ lint: $(READY)  ## ruff (notebooks included), mypy and codespell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	git ls-files | xargs $(BIN)/codespell
+	git ls-files --cached --others --exclude-standard | xargs $(BIN)/codespell
 
 execute: $(READY)  ## run the chapters and store their outputs (all, or one: make execute CHAPTER=04)
 	$(BIN)/python tools/author_execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)

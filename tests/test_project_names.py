@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+import slnp_edu
+import slnp_edu.data
+
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("slnp_edu", "tests", "tools", "book", "assignments", "benchmarks")
 PATH = re.compile(rf"(?<![\w/.-])(?:{'|'.join(FOLDERS)})/[\w./*-]*[\w*]")
@@ -43,3 +46,9 @@ def test_a_workflow_does_nothing_that_the_makefile_does_not(path):
     runs = [step["run"].split() for job in jobs for step in job["steps"] if "run" in step]
     assert runs
     assert all(run[0] == "make" and run[1] in TARGETS for run in runs)
+
+
+def test_every_method_and_every_loader_is_on_the_page_of_the_module():
+    loaders = {name for name in slnp_edu.data.__all__ if name.startswith(("load_", "make_"))}
+    named = set(re.findall(r"\w+", (ROOT / "book" / "api.md").read_text(encoding="utf-8")))
+    assert set(slnp_edu.__all__) | loaders <= named
