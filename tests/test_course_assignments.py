@@ -54,8 +54,28 @@ def python(script, *arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=3000)
 
 
-def test_the_six_assignments_are_there():
+def test_the_assignments_are_there():
     assert PRESENT == NAMES
+
+
+def paragraphs():
+    """Assignment and cell of what is graded by hand."""
+    cells = [(name, cell) for name in PRESENT for cell in notebook("source", name).cells]
+    return [(n, c) for n, c in cells if nbgrader(c).get("grade") and nbgrader(c)["solution"]]
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "paper.md"]
+    + [f"book/{name}.md" for name in ("index", "teaching", "assignments", "grading")],
+)
+def test_pages_that_count_assignments_and_paragraphs_count_right(page):
+    words = (ROOT / page).read_text(encoding="utf-8").lower()
+    numbers = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    counted = rf"\b({'|'.join(numbers)}) (?:`nbgrader` )?"
+    for things, there in (("assignments", PRESENT), ("paragraphs", paragraphs())):
+        said = re.findall(counted + things, words)
+        assert {numbers.index(number) + 1 for number in said} <= {len(there)}
 
 
 def test_there_are_at_least_20_wrong_answers():
@@ -128,11 +148,9 @@ def test_there_are_slides_for_every_chapter_of_the_plans(tmp_path):
 
 def test_the_rubric_is_the_teachers_and_lists_every_paragraph():
     rubric = (ASSIGNMENTS / "rubric.md").read_text(encoding="utf-8")
-    for name in PRESENT:
-        for cell in notebook("source", name).cells:
-            if nbgrader(cell).get("grade") and nbgrader(cell)["solution"]:
-                row = f"| `{name}`, {nbgrader(cell)['grade_id']} | {nbgrader(cell)['points']} |"
-                assert row in rubric
+    for name, cell in paragraphs():
+        row = f"| `{name}`, {nbgrader(cell)['grade_id']} | {nbgrader(cell)['points']} |"
+        assert row in rubric
     assert "typical loss" not in TEACHING + PAGE
 
 
@@ -325,6 +343,7 @@ def test_every_wrong_answer_loses_its_points_with_the_message_it_names(name):
     for wrong, at in losing:
         assert failed >= set(at), f"{wrong['why']}: a test lets it pass"
         said = [error.evalue for position in at for error in errors(done.cells[position])]
+        assert wrong["message"], f"{wrong['why']}: say what the student must be told"
         assert any(wrong["message"] in text for text in said), (wrong["why"], said)
     assert failed == expected, "a right answer after a wrong one loses points"
 

@@ -125,6 +125,15 @@ def test_a_chapter_is_whole(name):
     assert "show_source(" in sources
 
 
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_is_named_on_the_landing_page_and_in_the_table_for_teachers(name):
+    label = re.search(r"\((ch-[\w-]+)\)=", text(CHAPTERS[name]))[1]
+    landing, teaching = ((BOOK / f"{page}.md").read_text("utf-8") for page in ("index", "teaching"))
+    assert f"<{label}>`" in landing.partition("## What you will find")[2].partition("\n## ")[0]
+    table = teaching.partition("## What each chapter needs")[2].partition("\n## ")[0]
+    assert f"\n| {{ref}}`{label}` |" in table
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_outputs_are_stored_and_described(name):
     for cell in code(NOTEBOOKS[name]):
