@@ -144,15 +144,21 @@ def test_fig_5_has_a_curve_for_each_face_from_equal_shares_on(drawn):
     assert drawn.keys() == {"fig03", "fig05", "fig06", "fig07"}
 
 
+def brightness(curve):
+    line, _ = curve
+    return sum(line.get_color()[:3])
+
+
 def test_fig_5_shades_the_curves_by_where_they_end_and_no_label_covers_the_next():
     rng = np.random.default_rng(0)
     figure = plots.similarities_per_round(numbered(range(12)), rng.random((5, 11)), 1 / 12)
     faces, curves = figure.axes
     assert shown(faces) == [list(range(12))]  # in one row, however many they are
-    falling = sorted(curves.lines, key=lambda line: -line.get_ydata()[-1])
-    brightness = [sum(line.get_color()[:3]) for line in falling]
-    assert all(darker < lighter for darker, lighter in pairwise(brightness))
-    asides = [note.xyann[0] for note in sorted(curves.texts, key=lambda note: note.xy[1])]
+    dark_to_light = sorted(zip(curves.lines, curves.texts, strict=True), key=brightness)
+    ends = [line.get_ydata()[-1] for line, _ in dark_to_light]
+    assert all(higher > lower for higher, lower in pairwise(ends))
+    assert [note.xy[1] for _, note in dark_to_light] == ends
+    asides = [note.xyann[0] for _, note in dark_to_light]
     assert len(set(asides)) == 2  # in two columns
     assert all(a != b for a, b in pairwise(asides))
     assert min(asides) > 0  # right of the end of its curve
@@ -170,14 +176,18 @@ def test_fig_6_sorts_the_faces_by_falling_similarity(drawn):
     assert learned.get_xticks().tolist() == lpp.get_xticks().tolist() == below
 
 
-def test_fig_6_keeps_the_order_of_faces_that_are_as_similar():
-    """Many a similarity is zero."""
+def test_figs_5_and_6_keep_the_order_of_faces_that_are_as_similar():
+    """Many a similarity is zero; without a rule every processor would sort them in its way."""
+    faces = numbered(range(41))
     zeros_and_halves = [0.5 * (k % 3 == 0) for k in range(40)]
-    figure = plots.similarity_order(numbered(range(41)), zeros_and_halves, [0.0] * 40)
-    learned, lpp = figure.axes
     halves = list(range(1, 41, 3))
-    assert shown(learned) == [[0, *halves, *(k for k in range(1, 41) if k not in halves)]]
+    falling = [*halves, *(k for k in range(1, 41) if k not in halves)]
+    learned, lpp = plots.similarity_order(faces, zeros_and_halves, [0.0] * 40).axes
+    assert shown(learned) == [[0, *falling]]
     assert shown(lpp) == [list(range(41))]
+    curves = plots.similarities_per_round(faces, [zeros_and_halves], 1 / 41).axes[1]
+    dark_to_light = sorted(zip(curves.lines, curves.texts, strict=True), key=brightness)
+    assert [note.get_text() for _, note in dark_to_light] == [str(k + 1) for k in falling]
 
 
 def test_fig_7_has_the_classes_of_largest_middle_and_least_gamma(drawn):

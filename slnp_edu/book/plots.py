@@ -101,7 +101,7 @@ def similarities_per_round(
     image_grid(images, columns=len(images), ax=top)
     top.set_title("the reference, then faces 2 to " + str(n + 1))
     curves = np.vstack([np.full(n, start), similarities])
-    order = np.argsort(-curves[-1])
+    order = np.argsort(-curves[-1], kind="stable")
     for rank, k in enumerate(order):
         shade = plt.get_cmap("viridis")(0.9 * rank / max(n - 1, 1))
         axis.plot(curves[:, k], "-o", ms=3, color=shade)
