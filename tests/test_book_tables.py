@@ -1,6 +1,6 @@
 """What stands in the tables and the forest plots, read back from them."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -139,54 +139,69 @@ def test_the_specification_curves_are_sorted_with_the_figure_of_the_paper_across
         assert ax.get_xlabel() == "1,728 specifications"
         assert ax.get_xticks().size == 0  # a place in the order is no quantity
         assert set(ax.lines[1].get_ydata()) == {printed}
+        assert [line.get_linestyle() for line in ax.lines] == ["-", "--"]  # apart in grey print
         (note,) = ax.texts
         assert (note.get_text(), note.xy) == ("the paper", (0, printed))
     figure.draw_without_rendering()
     plt.close(figure)
 
 
+def frequencies(values, bins=72):
+    """Along the order of the values, by counting: how frequent a way is, 1 its share of all."""
+    pairs = zip(values.flat, product(*choices.CHOICES.values()), strict=True)
+    ordered = [specification for _, specification in sorted(pairs, key=lambda pair: pair[0])]
+    size = values.size // bins
+    parts = [ordered[i * size : (i + 1) * size] for i in range(bins)]
+    return {
+        f"{choice}: {way}": [sum(s[k] == way for s in part) * len(ways) / size for part in parts]
+        for k, (choice, ways) in enumerate(choices.CHOICES.items())
+        for way in ways
+    }
+
+
 def test_the_strips_below_a_curve_say_where_in_it_every_way_is_frequent():
     rng = np.random.default_rng(0)
-    values = rng.normal(size=choices.shape(choices.CHOICES))
-    values[choices.where(basis="whitened")] -= 100  # all of them in the first half
-    figure = specification_curves({"one": (values, 2.5), "two": (-values, 7.0)}, strips=True)
+    values, by_lot = rng.normal(size=(2, *choices.shape(choices.CHOICES)))
+    values[choices.where(d="half")] -= 100  # all of them in the first third
+    figure = specification_curves({"one": (values, 2.5), "two": (by_lot, 7.0)}, strips=True)
     one, _, strips, others, key = figure.axes
     named = labels(strips, "y")
-    assert len(named) == sum(choices.shape(choices.CHOICES))
     assert strips.get_yticks().tolist() == list(range(len(named)))
     assert not any(labels(others, "y"))
-    shares, others_shares = (
-        dict(zip(named, ax.images[0].get_array(), strict=True)) for ax in (strips, others)
-    )
-    assert np.array_equal(shares["basis: whitened"], [2] * 36 + [0] * 36)
-    assert np.array_equal(shares["basis: orthonormal"], [0] * 36 + [2] * 36)
-    assert np.array_equal(others_shares["basis: whitened"], [0] * 36 + [2] * 36)
-    assert all(np.isclose(share.mean(), 1) for share in shares.values())  # two ways or three
+    for ax, shown in ((strips, values), (others, by_lot)):
+        counted = frequencies(shown)
+        assert list(counted) == named
+        assert np.allclose(ax.images[0].get_array(), list(counted.values()))
+        assert ax.images[0].get_extent() == [0, values.size, len(named) - 0.5, -0.5]
+        assert ax.images[0].get_clim() == (0, 2)
+        none, even, twice = ax.images[0].to_rgba(np.array([0.0, 1.0, 2.0]))[:, :3].mean(axis=1)
+        assert none > even > twice  # dark where it is frequent
+    counted = frequencies(values)
+    assert counted["d: half"] == [3] * 24 + [0] * 48
+    assert all(np.isclose(np.mean(share), 1) for share in counted.values())  # two ways or three
 
-    assert strips.images[0].get_extent() == [0, values.size, len(named) - 0.5, -0.5]
-    assert strips.get_xlim() == one.get_xlim()  # a place in the strip is that in the curve
+    figure.draw_without_rendering()
+    assert one.get_xlim() == strips.get_xlim()  # a place in the strip is that in the curve
+    assert one.bbox.intervalx.tolist() == strips.bbox.intervalx.tolist()
+    assert strips.bbox.intervaly.tolist() == others.bbox.intervaly.tolist()  # one label for both
     assert strips.get_aspect() == "auto"  # as high as there is room, not a hairline
     changes = [i + 0.5 for i, (a, b) in enumerate(pairwise(named)) if a[:2] != b[:2]]
     between = [line.tolist() for line in strips.collections[0].get_segments()]
     assert between == [[[0, y], [values.size, y]] for y in changes]
 
     assert others.images[0].colorbar.ax is key
-    for image in (strips.images[0], others.images[0]):
-        none, even, twice = image.to_rgba(np.array([0.0, 1.0, 2.0]))[:, :3].mean(axis=1)
-        assert none > even > twice  # dark where it is frequent
-        assert image.get_clim() == (0, 2)
     assert labels(key) == ["none here", "as often as anywhere", "twice as often"]
     assert key.get_xticks().tolist() == [0, 1, 2]
-    figure.draw_without_rendering()
     plt.close(figure)
 
 
 def test_specifications_of_one_value_stand_in_the_order_of_the_choices_on_every_machine():
     values = np.zeros(choices.shape(choices.CHOICES))
-    strips = specification_curves({"all the same": (values, 0.0)}, strips=True).axes[1]
+    values[choices.where(rounds=2)] = 1.0
+    strips = specification_curves({"zeros and ones": (values, 0.0)}, strips=True).axes[1]
     first = strips.images[0].get_array()[:4]  # raw or unit norm; within each, PCA on part or all
     quarters = [[2, 2, 0, 0], [0, 0, 2, 2], [2, 0, 2, 0], [0, 2, 0, 2]]
-    assert np.array_equal(first, np.repeat(quarters, 72 // 4, axis=1))
+    assert np.array_equal(first, np.tile(np.repeat(quarters, 9, axis=1), 2))
     plt.close("all")
 
 
@@ -304,3 +319,15 @@ def test_the_picture_beside_the_paper_has_its_figures_and_our_bars_of_one_more_s
     named = [text.get_text() for text in key.get_texts()]
     assert sorted(named) == ["ours, orthonormal", "ours, whitened", "the paper"]
     plt.close(figure)
+
+
+def test_a_forest_and_a_grid_grow_with_their_rows():
+    level = finding("level", 0.0, 0.5)
+    heights = []
+    for others in (("LDA", "MFA"), tuple("abcdefghijkl")):
+        places = product((5,), others, ("whitened", "orthonormal"))
+        grid = verdict_grid(dict.fromkeys(places, Verdict(0, 9, level, level)), others)
+        rows = forest(dict.fromkeys(others, level)).figure
+        heights.append((rows.get_figheight(), grid.get_figheight()))
+    assert np.all(np.divide(*reversed(heights)) > 2)  # six times the rows
+    plt.close("all")
