@@ -156,6 +156,7 @@ def test_fig_5_shades_the_curves_by_where_they_end_and_no_label_covers_the_next(
     faces, curves = figure.axes
     assert shown(faces) == [list(range(12))]  # in one row, however many they are
     dark_to_light = sorted(zip(curves.lines, curves.texts, strict=True), key=brightness)
+    assert len(set(map(brightness, dark_to_light))) == 11  # each in its own shade
     ends = [line.get_ydata()[-1] for line, _ in dark_to_light]
     assert all(higher > lower for higher, lower in pairwise(ends))
     assert [note.xy[1] for _, note in dark_to_light] == ends
