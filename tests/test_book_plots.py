@@ -179,7 +179,7 @@ def test_fig_6_sorts_the_faces_by_falling_similarity(drawn):
 
 
 def test_figs_5_and_6_keep_the_order_of_faces_that_are_as_similar():
-    """Many a similarity is zero; without a rule every processor would sort them in its way."""
+    """Equal ones, zeros say, would be sorted by every processor in its way but for a rule."""
     faces = numbered(range(41))
     zeros_and_halves = [0.5 * (k % 3 == 0) for k in range(40)]
     halves = list(range(1, 41, 3))
