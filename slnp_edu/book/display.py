@@ -113,6 +113,6 @@ def light_png(figure: Any, **options: Any) -> bytes:
     figure.savefig(raw, format="png", **options)
     plt.close(figure)
     image = Image.open(raw)
-    few = image.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    few = image.convert("RGB").quantize(64)
     few.save(small, format="png", optimize=True, dpi=image.info["dpi"])
     return small.getvalue()

@@ -51,7 +51,7 @@ def image_grid(
     -------
     matplotlib Axes
     """
-    images = np.asarray(images, dtype=float)
+    images = np.asarray(images)
     n_images, height, width = images.shape
     columns = min(columns, n_images)
     rows = -(-n_images // columns)
@@ -62,7 +62,7 @@ def image_grid(
         canvas[top : top + height, left : left + width] = image
     if ax is None:
         ax = plt.subplots(figsize=(8, 8 * canvas.shape[0] / canvas.shape[1]))[1]
-    ax.imshow(canvas, cmap="gray", vmin=0, vmax=max(images.max(), 1e-12), interpolation="nearest")
+    ax.imshow(canvas, cmap="gray", vmin=0, interpolation="nearest")
     ax.set_xticks([])
     ax.set_yticks(down * np.arange(rows) + height / 2 if row_labels else [], row_labels or [])
     ax.tick_params(length=0)
@@ -98,10 +98,10 @@ def similarities_per_round(
     similarities = np.asarray(similarities)
     rounds, n = similarities.shape
     figure, (top, axis) = plt.subplots(2, 1, figsize=(7.5, 4.6), height_ratios=[1, 2.4])
-    image_grid(images, columns=n + 1, ax=top)
+    image_grid(images, columns=len(images), ax=top)
     top.set_title("the reference, then faces 2 to " + str(n + 1))
     curves = np.vstack([np.full(n, start), similarities])
-    order = np.argsort(-curves[-1])
+    order = np.argsort(-curves[-1], kind="stable")
     for rank, k in enumerate(order):
         shade = plt.get_cmap("viridis")(0.9 * rank / max(n - 1, 1))
         axis.plot(curves[:, k], "-o", ms=3, color=shade)
@@ -124,16 +124,16 @@ def similarity_order(
     learned, lpp : n similarities each
     """
     images = np.asarray(images)
-    n, width = len(images) - 1, images.shape[2]
+    n, _, width = images.shape
     figure, axes = plt.subplots(2, 1, figsize=(7.5, 3.6))
     for axis, title, values in (
         (axes[0], "SLNP, after the last round", learned),
         (axes[1], "LPP (13), in the original space", lpp),
     ):
         order = np.argsort(-np.asarray(values), kind="stable")
-        image_grid(images[np.concatenate([[0], order + 1])], columns=n + 1, ax=axis)
+        image_grid(images[np.concatenate([[0], order + 1])], columns=n, ax=axis)
         labels = ["reference", *(f"{k + 2}: {values[k]:.3f}" for k in order)]
-        axis.set_xticks(width / 2 + (width + 2) * np.arange(n + 1), labels, fontsize=8)
+        axis.set_xticks(width / 2 + (width + 2) * np.arange(n), labels, fontsize=8)
         axis.set_title(title)
     figure.tight_layout()
     return figure
