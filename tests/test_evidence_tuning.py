@@ -24,8 +24,6 @@ from slnp_edu.evidence.protocol import random_split
 from slnp_edu.evidence.statistics import Tally, difference
 from slnp_edu.evidence.tuning import BUDGET, FOLDS, GRIDS, METHODS
 
-pytestmark = pytest.mark.slow  # it runs experiments
-
 SMALL = {"D_PCA": (12, 20, 32), "d": (2, 4), "K": (2, 4, 6)}
 NAMES = [f"{dataset}-tuned" for dataset in GRIDS]
 

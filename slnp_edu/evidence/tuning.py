@@ -95,24 +95,27 @@ def _fixed_graph(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
     return last.W
 
 
-def _fitted(estimator: Callable[..., Any]) -> Callable[..., Array]:
-    return lambda A, y, d, own: estimator(d, own).fit(A, y).components_.T
+def _fitted(estimator: Callable[..., Any], A: Array, y: NDArray[Any], d: int, own: Any) -> Array:
+    W: Array = estimator(d, own).fit(A, y).components_.T
+    return W
 
 
 METHODS: dict[str, Method] = {
     "PCA": Method(lambda A, y, d, own: np.eye(A.shape[1])[:, :d], lambda K: [None]),
     "LDA": Method(_shrunk_lda, lambda K: [0.0, 0.1, 0.5]),  # shrinkage
-    "LPP, within classes": Method(_fitted(lambda d, K: LPP(d, K, within_classes=True)), list),
+    "LPP, within classes": Method(
+        partial(_fitted, lambda d, K: LPP(d, K, within_classes=True)), list
+    ),
     "MFA, per sample": Method(  # neighbours of the class, and of other classes
-        _fitted(lambda d, own: MFA(d, own[0], n_pairs=own[1], pairs="sample")),
+        partial(_fitted, lambda d, own: MFA(d, own[0], n_pairs=own[1], pairs="sample")),
         lambda K: list(zip(K, (10, 20, 40), strict=True)),
     ),
     "LSDA": Method(  # neighbours, and the weight of other classes
-        _fitted(lambda d, own: LSDA(d, own[0], beta=own[1])),
+        partial(_fitted, lambda d, own: LSDA(d, own[0], beta=own[1])),
         lambda K: [(K[0], 0.1), (K[1], 0.1), (K[1], 0.5)],
     ),
-    "LFDA": Method(_fitted(LFDA), list),
-    "SLNP": Method(_fitted(lambda d, K: SLNP(d, K, tol=0)), list, nested=False),
+    "LFDA": Method(partial(_fitted, LFDA), list),
+    "SLNP": Method(partial(_fitted, lambda d, K: SLNP(d, K, tol=0)), list, nested=False),
     "SLNP, fixed graph": Method(_fixed_graph, list, nested=False),
 }
 
