@@ -216,16 +216,20 @@ def test_the_better_basis_is_that_of_more_right_then_of_the_earlier_setting():
         assert tuning.free(chosen, inner) == second
 
 
-def test_what_is_judged_is_what_was_chosen(five):
+@pytest.mark.parametrize("method", ["LDA", "LFDA"])
+def test_what_is_judged_is_what_was_chosen(five, method):
     """The outer step by scikit-learn's classifiers, on projections of the twins."""
     X, y, X_test, y_test = five
-    found = tuning.tuned(X, y, X_test, y_test, SMALL, 0, ["LFDA"])["LFDA"]
+    found = tuning.tuned(X, y, X_test, y_test, SMALL, 7, [method])[method]
+    counts = tuning.inner_counts(X, y, SMALL, 7, [method])[method].T.tolist()
+    assert found.inner == [max(each) for each in counts]
+    assert found.chosen == [each.index(max(each)) for each in counts]
     mean = X.mean(axis=0)
     axes = np.linalg.svd(X - mean)[2].T
     for i, basis, right in zip(found.chosen, COMMON, found.right, strict=True):
-        setting = tuning.settings("LFDA", SMALL, 5)[i]
+        setting = tuning.settings(method, SMALL, 5)[i]
         A, B = ((Z - mean) @ axes[:, : setting.D_PCA] for Z in (X, X_test))
-        V = in_bases(lfda(A, y, setting.d, setting.own), A)[basis]
+        V = in_bases(TWINS[method](A, y, setting.d, setting.own), A)[basis]
         nearest = KNeighborsClassifier(1, algorithm="brute").fit(A @ V, y)
         np.testing.assert_array_equal(nearest.predict(B @ V) == y_test, right)
         if basis == COMMON[tuning.free(found.chosen, found.inner)]:
