@@ -436,14 +436,22 @@ def check_unit(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
     """
     by_class = unit.kind == "tuned by class"
     entries = {"tested", "chosen", *LISTS} | ({"by_class"} if by_class else set())
-    lengths = {len(recorded.get(name, ())) for name in LISTS}
-    if recorded.keys() != entries or lengths != {len(METHODS)}:
+    both = (len(METHODS), len(COMMON))
+    try:
+        shapes = [np.shape(recorded.get(name)) for name in LISTS]
+    except ValueError:  # not as many numbers of each method
+        shapes = []
+    if recorded.keys() != entries or shapes != [both, both, both[:1], both[:1]]:
         yield f"{unit.key}: entries are missing, or there are some too many"
         return
-    chosen, tested = np.array(places(recorded["chosen"])), recorded["tested"]
-    if chosen.shape != (len(METHODS), len(COMMON)) or not np.all((chosen >= 0) & (chosen < BUDGET)):
+    try:
+        chosen = np.array(places(recorded["chosen"]))
+    except ValueError:  # not numbers, or not two of each method
+        chosen = np.array([])
+    if chosen.shape != both or not np.all((chosen >= 0) & (chosen < BUDGET)):
         yield f"{unit.key}: not every method has chosen one of its settings in each basis"
         return
+    tested = recorded["tested"]
     counts = np.concatenate([np.ravel(recorded[name]) for name in LISTS[1:]])
     if not np.all((counts >= 0) & (counts <= tested)):
         yield f"{unit.key}: not every count is between 0 and the number of test images"
