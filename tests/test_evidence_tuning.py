@@ -57,11 +57,10 @@ def test_every_method_has_the_same_number_of_settings(dataset, N_i):
 
 def test_lda_chooses_among_the_directions_it_has():
     """C - 1 of them: beyond that the grid's own numbers give way to half of them and all."""
-    for C, dims in ((9, {2, 4}), (5, {2, 4}), (4, {1, 3}), (3, {1, 2})):
-        assert {s.d for s in tuning.settings("LDA", SMALL, C)} == dims
-        assert {s.d for s in tuning.settings("LFDA", SMALL, C)} == {2, 4}
-    (small,) = {s.d for s in tuning.settings("LDA", SMALL | {"d": (2, 5)}, 5)} - {4}
-    assert small == 2
+    for C, largest, dims in ((9, 4, {3, 4}), (5, 4, {3, 4}), (4, 4, {1, 3}), (5, 5, {2, 4})):
+        grid = SMALL | {"d": (3, largest)}
+        assert {s.d for s in tuning.settings("LDA", grid, C)} == dims
+        assert {s.d for s in tuning.settings("LFDA", grid, C)} == {3, largest}
 
 
 def test_pca_chooses_among_numbers_of_dimensions_alone():
@@ -143,6 +142,14 @@ def test_every_method_learns_what_its_twin_learns(method):
     for d, own in product((1, 3), METHODS[method].own((3, 5, 8))):
         W = tuning._learn(method, A, y, Setting(d, 6, own))
         assert twins.angle(W, (TWINS | BY_LOOPS)[method](A, y, d, own)) < 1e-6, (d, own)
+
+
+def test_lda_without_shrinkage_learns_from_few_samples():
+    """Their scatter within classes has no inverse; scikit-learn scales the features before."""
+    A, y = np.random.default_rng(0).normal(size=(9, 8)), np.repeat(range(3), 3)
+    spread = np.sqrt(np.mean([A[y == c].var(axis=0) for c in range(3)], axis=0))
+    expected = twins.lda(A / spread, y, 2) / spread[:, None]
+    assert twins.angle(tuning._learn("LDA", A, y, Setting(2, 8, 0.0)), expected) < 1e-6
 
 
 def test_no_warning_but_that_of_too_many_neighbours_is_kept_quiet(monkeypatch):

@@ -438,7 +438,7 @@ def check_unit(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
     entries = {"tested", "chosen", *LISTS} | ({"by_class"} if by_class else set())
     both = (len(METHODS), len(COMMON))
     try:
-        shapes = [np.shape(recorded.get(name)) for name in LISTS]
+        shapes = [np.shape(recorded.get(name, [])) for name in LISTS]
     except ValueError:  # not as many numbers of each method
         shapes = []
     if recorded.keys() != entries or shapes != [both, both, both[:1], both[:1]]:
