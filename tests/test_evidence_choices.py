@@ -1,6 +1,7 @@
 """The specification curve against a twin: loops, an SVD for PCA, scikit-learn's 1-NN."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,8 +11,6 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from slnp_edu.evidence import choices, paper, records
-
-pytestmark = pytest.mark.slow  # it runs experiments
 
 N_I, D_PCA, D, K, SEED = 6, 14, 4, (2, 3, 4), 3
 
@@ -24,9 +23,12 @@ def images():
     return X[kept], y[kept]
 
 
-@pytest.fixture(scope="module")
-def unit(images):
-    return choices.run(*images, N_i=N_I, D_PCA=D_PCA, d=D, K=K, seed=SEED)
+@pytest.fixture
+def unit():
+    """A unit as a record holds it, of random counts."""
+    rng = np.random.default_rng(0)
+    counts = {m: rng.integers(0, 91, size=choices.shape(axes)) for m, axes in choices.AXES.items()}
+    return {"tested": 90} | {method: choices.pack(each) for method, each in counts.items()}
 
 
 def drawn(y):
@@ -74,6 +76,50 @@ def by_hand(method, X, y, made):
     return int(np.sum(nearest.predict(Z[~train] @ V) == y[~train]))
 
 
+# One step at a time
+
+
+@pytest.mark.parametrize("pca_on", choices.CHOICES["PCA on"])
+@pytest.mark.parametrize("normalised", choices.CHOICES["images"])
+def test_images_are_prepared_as_by_the_twin(images, normalised, pca_on):
+    """Up to the signs of the axes: all inner products are the same, so the origin is, too."""
+    X, y = images
+    train = np.flatnonzero(drawn(y))
+    Z = choices.prepared(X, train, D_PCA, normalised, pca_on)
+    expected = prepared(X, train, {"images": normalised, "PCA on": pca_on})
+    assert np.allclose(Z @ Z.T, expected @ expected.T)
+
+
+def test_pca_is_exact_where_scikit_learn_would_draw():
+    X = np.random.default_rng(0).normal(size=(40, 600))
+    Z = choices.prepared(X, np.arange(40), D_PCA, "raw", "all images")
+    expected = prepared(X, slice(None), {"images": "raw", "PCA on": "all images"})
+    assert np.allclose(Z @ Z.T, expected @ expected.T)
+
+
+def test_slnp_is_learned_in_every_way_as_by_the_twin(images):
+    """In the order of the choices, from samples that are not centred."""
+    X, y = images
+    X, y = X[y < 3][::4, 10:16], y[y < 3][::4]
+    own = choices.OWN_CHOICES
+    made = product(own["start"], own["gamma"], own["K"], own["rounds"])
+    names = ("start", "gamma", "K", "rounds")
+    found = choices.learned(X, y, 2, K)
+    for ways, W in zip(made, found, strict=True):
+        expected = projection("SLNP", X, y, {"d": "half"} | dict(zip(names, ways, strict=True)))
+        assert twins.angle(W, expected) < 1e-6, ways
+
+
+@pytest.mark.parametrize("metric", choices.CHOICES["metric"])
+def test_the_right_are_counted_as_by_scikit_learn(metric):
+    """With more rows than are compared at a time."""
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(60, 3)) * rng.uniform(1, 3, (60, 1)), rng.normal(size=(700, 3))
+    y, z = rng.integers(0, 3, size=60), rng.integers(0, 3, size=700)
+    judge = KNeighborsClassifier(1, algorithm="brute", metric=metric.lower()).fit(A, y)
+    assert choices.count_right(A, y, B, z, metric) == np.sum(judge.predict(B) == z)
+
+
 #: Each way of each choice occurs, and those that the paper's words suggest.
 MADE = [
     choices.AS_PRINTED,
@@ -91,16 +137,20 @@ def test_every_way_is_tried_below():
     assert all({made[name] for made in MADE} == set(ways) for name, ways in choices.CHOICES.items())
 
 
-@pytest.mark.parametrize("made", MADE)
-@pytest.mark.parametrize("method", choices.AXES)
-def test_a_specification_counts_as_many_right_as_the_twin(images, unit, method, made):
+def test_a_specification_counts_as_many_right_as_the_twin(images, monkeypatch):
+    """With three rounds in place of ten: of those there is a test above."""
     X, y = images
+    monkeypatch.setitem(choices.OWN_CHOICES, "rounds", (2, 3))
+    unit = choices.run(X, y, N_i=N_I, D_PCA=D_PCA, d=D, K=K, seed=SEED)
     assert unit["tested"] == len(y) - 5 * N_I
-    counts = choices.unpack(unit[method], choices.shape(choices.AXES[method]))
-    assert counts.ndim == len(choices.AXES[method])
-    place = tuple(ways.index(made[name]) for name, ways in choices.AXES[method].items())
-    assert counts[place] == by_hand(method, X, y, made)
-    assert counts.min() < counts.max()
+    for method, axes in choices.AXES.items():
+        counts = choices.unpack(unit[method], choices.shape(axes))
+        assert counts.ndim == len(axes)
+        assert counts.min() < counts.max()
+        for made in MADE:
+            place = tuple(ways.index(made[name]) for name, ways in axes.items())
+            run = made | {"rounds": min(made["rounds"], 3)}
+            assert counts[place] == by_hand(method, X, y, run), (method, made)
 
 
 def test_rates_and_leads_stand_at_the_choices_they_belong_to(unit):
@@ -117,6 +167,14 @@ def test_rates_and_leads_stand_at_the_choices_they_belong_to(unit):
     assert np.allclose(lead[(slice(None), *choices.where(**made))], expected)
     few = rates["SLNP"][(slice(None), *choices.where(rounds=2, basis="whitened"))]
     assert np.array_equal(few, rates["SLNP"][:, :, :, :, 0, :, :, :, :, 0])
+
+
+def test_a_choice_with_a_space_in_its_name_is_written_with_a_dash_below():
+    everywhere = slice(None)
+    assert choices.where(PCA_on="all images", K="more") == (
+        *(everywhere, 1, everywhere, everywhere, everywhere),
+        *(everywhere, everywhere, 2, everywhere),
+    )
 
 
 def test_counts_come_back_from_the_string(unit):
@@ -203,6 +261,24 @@ def test_verify_compares_every_count_and_forgives_two_images(unit):
         assert len(differences) == faults
     broken = described.readable({**unit, "SLNP": "nothing"})
     assert records.compare(described.readable(unit), broken, described.tolerance)[2]
+
+
+def test_none_right_and_all_right_are_possible(unit):
+    (described,) = choices.units("mnist", 1)
+    extreme = [0, unit["tested"]] * 24
+    assert list(choices.check(described, {**unit, "LDA": choices.pack(extreme)})) == []
+
+
+@pytest.mark.parametrize("dataset", choices.COLUMN)
+def test_there_is_a_unit_for_each_split(dataset):
+    N_i = choices.COLUMN[dataset]
+    common = {**paper.DIMENSIONS[dataset][N_i], "N_i": N_i, "K": choices.NEIGHBOURS[dataset]}
+    units = choices.units(dataset, 3)
+    assert [unit.key for unit in units] == ["choices/00", "choices/01", "choices/02"]
+    for seed, unit in enumerate(units):
+        assert unit.function.func is choices.run
+        assert unit.function.keywords == common | {"seed": seed}
+        assert (unit.kind, unit.tolerance.absolute, unit.tolerance.relative) == ("choices", 2, 0)
 
 
 def test_settings_say_what_was_run():

@@ -2,10 +2,12 @@
 
 import copy
 import json
+import warnings
 from itertools import product
 
 import numpy as np
 import pytest
+import twins
 from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import ttest_rel
@@ -13,18 +15,16 @@ from sklearn.datasets import load_digits as sklearn_digits
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from statsmodels.stats.multitest import multipletests
-from test_evidence_independent import in_bases, laplacian
+from test_evidence_independent import drawn, in_bases, laplacian
 from test_evidence_independent import slnp as slnp_by_definition
 
 from slnp_edu.data import LOADERS, DatasetNotFoundError, load_digits, load_fashion
 from slnp_edu.evidence import paper, records, tuning
 from slnp_edu.evidence.experiments import COMMON
-from slnp_edu.evidence.outcomes import pack
+from slnp_edu.evidence.outcomes import pack, unpack
 from slnp_edu.evidence.protocol import random_split
 from slnp_edu.evidence.statistics import Tally, difference
-from slnp_edu.evidence.tuning import BUDGET, FOLDS, GRIDS, METHODS
-
-pytestmark = pytest.mark.slow  # it runs experiments
+from slnp_edu.evidence.tuning import BUDGET, FOLDS, GRIDS, METHODS, Setting
 
 SMALL = {"D_PCA": (12, 20, 32), "d": (2, 4), "K": (2, 4, 6)}
 NAMES = [f"{dataset}-tuned" for dataset in GRIDS]
@@ -52,7 +52,20 @@ def test_every_method_has_the_same_number_of_settings(dataset, N_i):
         assert all(s.d <= s.D_PCA < N_i * C * (FOLDS - 1) / FOLDS for s in found)
     if dataset in paper.DIMENSIONS:
         theirs = {**paper.DIMENSIONS[dataset][N_i], "own": paper.DATASETS[dataset]["K"]}
-        assert tuning.Setting(**theirs) in tuning.settings("SLNP", grid, C)
+        assert Setting(**theirs) in tuning.settings("SLNP", grid, C)
+
+
+def test_lda_chooses_among_the_directions_it_has():
+    """C - 1 of them: beyond that the grid's own numbers give way to half of them and all."""
+    for C, largest, dims in ((9, 4, {3, 4}), (5, 4, {3, 4}), (4, 4, {1, 3}), (5, 5, {2, 4})):
+        grid = SMALL | {"d": (3, largest)}
+        assert {s.d for s in tuning.settings("LDA", grid, C)} == dims
+        assert {s.d for s in tuning.settings("LFDA", grid, C)} == {3, largest}
+
+
+def test_pca_chooses_among_numbers_of_dimensions_alone():
+    found = tuning.settings("PCA", SMALL | {"d": (15, 20)}, 5)
+    assert found == [Setting(d, 32, None) for d in range(15, 33)]
 
 
 def test_a_setting_is_the_same_whether_fitted_alone_or_with_others(five):
@@ -102,6 +115,61 @@ TWINS = {
 }
 
 
+def fixed_graph(A, y, d, K):
+    """SLNP whose neighbours are those of the samples as they came."""
+
+    def choose(Y, j, others):
+        return sorted((np.sum((Y[j] - Y[k]) ** 2), k) for _, k in twins.nearest(A, j, others, K))
+
+    return twins.slnp(A, y, d, K, rounds=10, choose=choose)[0]
+
+
+BY_LOOPS = {
+    "LPP, within classes": lambda A, y, d, K: twins.lpp(A, d, K, y=y),
+    "MFA, per sample": lambda A, y, d, own: twins.mfa(A, y, d, *own, pairs="sample"),
+    "LSDA": lambda A, y, d, own: twins.lsda(A, y, d, *own),
+    "SLNP, fixed graph": fixed_graph,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_learns_what_its_twin_learns(method):
+    """With all that is its own, even with more neighbours than a class has, and no warning."""
+    rng = np.random.default_rng(2)
+    y = np.repeat(range(4), 7)
+    A = rng.normal(size=(4, 6))[y] + rng.normal(size=(28, 6)) * (1, 2, 3, 1, 2, 3)
+    A -= A.mean(axis=0)
+    for d, own in product((1, 3), METHODS[method].own((3, 5, 8))):
+        W = tuning._learn(method, A, y, Setting(d, 6, own))
+        assert twins.angle(W, (TWINS | BY_LOOPS)[method](A, y, d, own)) < 1e-6, (d, own)
+
+
+def test_lda_without_shrinkage_learns_from_few_samples():
+    """Their scatter within classes has no inverse; scikit-learn scales the features before."""
+    A, y = np.random.default_rng(0).normal(size=(9, 8)), np.repeat(range(3), 3)
+    spread = np.sqrt(np.mean([A[y == c].var(axis=0) for c in range(3)], axis=0))
+    expected = twins.lda(A / spread, y, 2) / spread[:, None]
+    assert twins.angle(tuning._learn("LDA", A, y, Setting(2, 8, 0.0)), expected) < 1e-6
+
+
+def test_no_warning_but_that_of_too_many_neighbours_is_kept_quiet(monkeypatch):
+    def learn(A, y, d, own):
+        warnings.warn("Singular, n_neighbors=3.", stacklevel=2)
+
+    monkeypatch.setitem(METHODS, "LFDA", tuning.Method(learn, list))
+    with pytest.warns(UserWarning, match="Singular"):
+        tuning._learn("LFDA", np.eye(3), np.arange(3), Setting(1, 3, 2))
+
+
+def test_pca_is_exact_where_scikit_learn_would_draw():
+    X, others = np.random.default_rng(0).normal(size=(2, 40, 600))
+    A, B = tuning.after_pca(X, others, 5)
+    axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:5]
+    np.testing.assert_allclose(
+        A @ B.T, (X - X.mean(axis=0)) @ axes.T @ axes @ (others - X.mean(axis=0)).T
+    )
+
+
 @pytest.mark.parametrize("method", TWINS)
 def test_cross_validation_against_a_twin(five, method):
     X, y, *_ = five
@@ -120,9 +188,11 @@ def test_cross_validation_against_a_twin(five, method):
                 expected[i][basis] += np.sum(judge.predict(B @ bases[basis]) == y[left])
     counts = tuning.inner_counts(X, y, SMALL, 9, [method])[method]
     assert len(asked) >= 12
+    assert np.issubdtype(counts.dtype, np.integer)  # no rounding can break a tie
     assert {i: dict(zip(COMMON, counts[i], strict=True)) for i in asked} == expected
 
 
+@pytest.mark.slow
 def test_the_test_part_has_no_say_in_the_choice(five):
     """Other test images, other labels: other rates, but the same settings and inner counts."""
     X, y, X_test, y_test = five
@@ -147,16 +217,26 @@ def test_of_equals_the_first_is_chosen():
     assert tuning.choose(counts) == [1, 0]
 
 
-def test_what_is_judged_is_what_was_chosen(five):
+def test_the_better_basis_is_that_of_more_right_then_of_the_earlier_setting():
+    for chosen, inner in product(product(range(3), repeat=2), repeat=2):
+        second = inner[1] > inner[0] or (inner[1] == inner[0] and chosen[1] < chosen[0])
+        assert tuning.free(chosen, inner) == second
+
+
+@pytest.mark.parametrize("method", ["LDA", "LFDA"])
+def test_what_is_judged_is_what_was_chosen(five, method):
     """The outer step by scikit-learn's classifiers, on projections of the twins."""
     X, y, X_test, y_test = five
-    found = tuning.tuned(X, y, X_test, y_test, SMALL, 0, ["LFDA"])["LFDA"]
+    found = tuning.tuned(X, y, X_test, y_test, SMALL, 7, [method])[method]
+    counts = tuning.inner_counts(X, y, SMALL, 7, [method])[method].T.tolist()
+    assert found.inner == [max(each) for each in counts]
+    assert found.chosen == [each.index(max(each)) for each in counts]
     mean = X.mean(axis=0)
     axes = np.linalg.svd(X - mean)[2].T
     for i, basis, right in zip(found.chosen, COMMON, found.right, strict=True):
-        setting = tuning.settings("LFDA", SMALL, 5)[i]
+        setting = tuning.settings(method, SMALL, 5)[i]
         A, B = ((Z - mean) @ axes[:, : setting.D_PCA] for Z in (X, X_test))
-        V = in_bases(lfda(A, y, setting.d, setting.own), A)[basis]
+        V = in_bases(TWINS[method](A, y, setting.d, setting.own), A)[basis]
         nearest = KNeighborsClassifier(1, algorithm="brute").fit(A @ V, y)
         np.testing.assert_array_equal(nearest.predict(B @ V) == y_test, right)
         if basis == COMMON[tuning.free(found.chosen, found.inner)]:
@@ -174,6 +254,101 @@ def test_sorted_outcomes_keep_the_counts_of_the_classes():
     np.testing.assert_array_equal(np.bincount(y, kept), np.bincount(y, right))
     for c in range(6):
         assert np.all(np.diff(kept[y == c].astype(int)) <= 0)
+
+
+# The record of a split
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_a_unit_holds_the_counts_of_its_split(monkeypatch, by_class):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.permutation(np.repeat(range(4), 10))
+    train, test = drawn(y, 6, seed=5)
+    judged = {}
+    for method in METHODS:
+        chosen, inner = rng.integers(0, 18, 2).tolist(), rng.integers(20, 23, 2).tolist()
+        bits = rng.random((4, len(test))) < 0.6
+        judged[method] = tuning.Judged(chosen, inner, list(bits[:2]), bits[2], bits[3])
+
+    def tuned(*asked):
+        expected = (X[train], y[train], X[test], y[test], SMALL, 5)
+        for one, other in zip(asked, expected, strict=True):
+            np.testing.assert_equal(one, other)
+        return judged
+
+    monkeypatch.setattr(tuning, "tuned", tuned)
+    unit = tuning.split(X, y, N_i=6, grid=SMALL, seed=5, by_class=by_class)
+    outcomes = unit.pop("by_class", None)
+    assert (outcomes is not None) == by_class
+    assert unit == json.loads(json.dumps(unit))
+    assert unit.pop("tested") == 16
+    assert tuning.places(unit.pop("chosen")) == [each.chosen for each in judged.values()]
+    assert unit == {
+        "inner": [each.inner for each in judged.values()],
+        "right": [[sum(bits.tolist()) for bits in each.right] for each in judged.values()],
+        "cosine": [sum(each.cosine.tolist()) for each in judged.values()],
+        "mean": [sum(each.mean.tolist()) for each in judged.values()],
+    }
+    if by_class:
+        for bits, each in zip(unpack(outcomes, len(METHODS), 16), judged.values(), strict=True):
+            better = each.right[tuning.free(each.chosen, each.inner)]
+            for c in range(4):
+                assert sorted(better[y[test] == c])[::-1] == bits[y[test] == c].tolist()
+
+
+@pytest.mark.parametrize("dataset", GRIDS)
+def test_there_is_a_unit_for_each_split_of_each_column(dataset):
+    by_class = dataset in ("yale_b", "coil100")
+    asked = list(product(GRIDS[dataset], range(10)))
+    for (N_i, seed), unit in zip(asked, tuning.units(dataset), strict=True):
+        assert unit.key == f"tuned/{N_i:02}/{seed:02}"
+        assert unit.kind == ("tuned by class" if by_class else "tuned")
+        assert unit.function.func is tuning.split
+        grid = GRIDS[dataset][N_i]
+        expected = {"N_i": N_i, "grid": grid, "seed": seed, "by_class": by_class}
+        assert unit.function.keywords == expected
+        assert (unit.tolerance.absolute, unit.tolerance.relative) == (2, 0)  # images
+
+
+def some_unit(rng, tested, by_class=False):
+    """A unit of random counts, as a record holds it; the last method is better whitened."""
+    places = rng.integers(0, BUDGET, size=(len(METHODS), 2)).tolist()
+    inner = [*rng.integers(20, 22, size=(len(METHODS) - 1, 2)).tolist(), [21, 20]]
+    right = rng.integers(0, tested + 1, size=(len(METHODS), 2)).tolist()
+    unit = {
+        "tested": tested,
+        "chosen": " ".join(f"{one}/{two}" for one, two in places),
+        "inner": inner,
+        "right": right,
+        "cosine": rng.integers(0, tested + 1, size=len(METHODS)).tolist(),
+        "mean": rng.integers(0, tested + 1, size=len(METHODS)).tolist(),
+    }
+    if by_class:
+        better = [r[tuning.free(*each)] for *each, r in zip(places, inner, right, strict=True)]
+        unit["by_class"] = pack(np.arange(tested) < np.array(better)[:, None])
+    return unit
+
+
+@pytest.mark.parametrize("seeds", [[0], [0, 1, 2]])
+def test_a_column_is_read_split_by_split(seeds):
+    rng = np.random.default_rng(4)
+    units = {f"tuned/{N_i}/{s:02}": some_unit(rng, 90 - N_i) for N_i in (20, 30) for s in seeds}
+    column = tuning.column({"units": units, "seeds": seeds}, 30)
+    assert column.tested == 60
+    for seed, (m, method) in product(seeds, enumerate(METHODS)):
+        unit = units[f"tuned/30/{seed:02}"]
+        one, two = map(int, unit["chosen"].split()[m].split("/"))
+        first, second = unit["inner"][m]
+        better = 0 if (-first, one) <= (-second, two) else 1
+        assert column.chosen[seed, m].tolist() == [one, two]
+        assert column.free[seed, m] == better
+        assert column.inner[seed, m].tolist() == [first, second]
+        assert column.right[seed, m].tolist() == unit["right"][m]
+        assert column.cosine[seed, m] == unit["cosine"][m]
+        assert column.mean[seed, m] == unit["mean"][m]
+        for basis, right in zip(("whitened", "orthonormal"), unit["right"][m], strict=True):
+            assert column.rates(method, basis)[seed] == pytest.approx(right / 0.6)
+        assert column.rates(method)[seed] == pytest.approx(unit["right"][m][better] / 0.6)
 
 
 # From records to words
@@ -240,6 +415,76 @@ def test_words_are_those_of_students_t_and_of_holm(made_up):
 # The records
 
 
+def spoiled(unit, name, value):
+    """A unit in which the last number of a list is another."""
+    changed = copy.deepcopy(unit)
+    inner = changed[name] if name in ("cosine", "mean") else changed[name][-1]
+    inner[-1] = value
+    return changed
+
+
+FAULTS = {
+    "no inner counts": (lambda u: {k: v for k, v in u.items() if k != "inner"}, "entries"),
+    "an entry too many": (lambda u: {**u, "more": 1}, "entries"),
+    "a method less": (lambda u: {**u, "right": u["right"][1:]}, "entries"),
+    "a list that is none": (lambda u: {**u, "mean": 3}, "entries"),
+    "a basis less": (lambda u: {**u, "right": [each[:1] for each in u["right"]]}, "entries"),
+    "an inner count less": (lambda u: {**u, "inner": [[20], *u["inner"][1:]]}, "entries"),
+    "a basis more": (lambda u: {**u, "cosine": u["right"]}, "entries"),
+    "words": (lambda u: {**u, "chosen": u["chosen"].replace("/", "/x")}, "settings"),
+    "half a setting": (lambda u: {**u, "chosen": u["chosen"].rpartition("/")[0]}, "settings"),
+    "a setting too many": (lambda u: {**u, "chosen": u["chosen"] + " 0/0"}, "settings"),
+    "a setting less": (lambda u: {**u, "chosen": u["chosen"].partition(" ")[2]}, "settings"),
+    "bases too many": (lambda u: {**u, "chosen": u["chosen"].replace("/", "/0/")}, "settings"),
+    "a setting beyond": (
+        lambda u: {**u, "chosen": "18/" + u["chosen"].partition("/")[2]},
+        "settings",
+    ),
+    "a setting below": (
+        lambda u: {**u, "chosen": "-1/" + u["chosen"].partition("/")[2]},
+        "settings",
+    ),
+    "mean above": (lambda u: spoiled(u, "mean", u["tested"] + 1), "between 0 and"),
+    "mean below": (lambda u: spoiled(u, "mean", -1), "between 0 and"),
+    "cosine above": (lambda u: spoiled(u, "cosine", u["tested"] + 1), "between 0 and"),
+    "right above": (lambda u: spoiled(u, "right", u["tested"] + 1), "between 0 and"),
+}
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_unit_is_checked_as_it_stands(what, by_class):
+    unit = some_unit(np.random.default_rng(0), 60, by_class)
+    described = tuning.units("yale_b" if by_class else "mnist", 1)[0]
+    assert list(tuning.check_unit(described, unit)) == []
+    change, said = FAULTS[what]
+    (fault,) = tuning.check_unit(described, change(unit))
+    assert fault.startswith(f"{described.key}: ")
+    assert said in fault
+
+
+def test_the_first_setting_the_last_none_right_and_all_right_are_possible():
+    unit = some_unit(np.random.default_rng(0), 60)
+    unit["chosen"] = " ".join(["0/17"] * len(METHODS))
+    for name, count in product(("right", "cosine", "mean"), (0, 60)):
+        changed = spoiled(unit, name, count)
+        assert list(tuning.check_unit(tuning.units("mnist", 1)[0], changed)) == []
+
+
+def test_the_outcomes_of_a_unit_are_those_of_the_better_basis():
+    unit = some_unit(np.random.default_rng(0), 60, by_class=True)
+    described = tuning.units("yale_b", 1)[0]
+    right = unpack(unit["by_class"], len(METHODS), 60)
+    for changed in (
+        spoiled(unit, "inner", 22),  # now the other basis is the better one
+        {**unit, "by_class": pack(~right)},
+        {**unit, "by_class": pack(right[:, 1:])},
+        {**unit, "by_class": "abc"},
+    ):
+        (fault,) = tuning.check_unit(described, changed)
+        assert fault.startswith(f"{described.key}: ")
+
+
 @pytest.fixture(scope="module")
 def record(tmp_path_factory):
     """A record of scikit-learn's digits with one split, made here."""
@@ -249,6 +494,7 @@ def record(tmp_path_factory):
     return records.load("digits-tuned", folder)
 
 
+@pytest.mark.slow
 def test_a_record_says_what_was_found(record):
     X, y = load_digits(return_X_y=True)
     train, test = random_split(y, 20, seed=0)
@@ -279,6 +525,7 @@ TAMPERING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", TAMPERING)
 def test_a_record_is_checked_without_the_data(record, what):
     assert records.check("digits-tuned", record) == []

@@ -95,24 +95,27 @@ def _fixed_graph(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
     return last.W
 
 
-def _fitted(estimator: Callable[..., Any]) -> Callable[..., Array]:
-    return lambda A, y, d, own: estimator(d, own).fit(A, y).components_.T
+def _fitted(estimator: Callable[..., Any], A: Array, y: NDArray[Any], d: int, own: Any) -> Array:
+    W: Array = estimator(d, own).fit(A, y).components_.T
+    return W
 
 
 METHODS: dict[str, Method] = {
     "PCA": Method(lambda A, y, d, own: np.eye(A.shape[1])[:, :d], lambda K: [None]),
     "LDA": Method(_shrunk_lda, lambda K: [0.0, 0.1, 0.5]),  # shrinkage
-    "LPP, within classes": Method(_fitted(lambda d, K: LPP(d, K, within_classes=True)), list),
+    "LPP, within classes": Method(
+        partial(_fitted, lambda d, K: LPP(d, K, within_classes=True)), list
+    ),
     "MFA, per sample": Method(  # neighbours of the class, and of other classes
-        _fitted(lambda d, own: MFA(d, own[0], n_pairs=own[1], pairs="sample")),
+        partial(_fitted, lambda d, own: MFA(d, own[0], n_pairs=own[1], pairs="sample")),
         lambda K: list(zip(K, (10, 20, 40), strict=True)),
     ),
     "LSDA": Method(  # neighbours, and the weight of other classes
-        _fitted(lambda d, own: LSDA(d, own[0], beta=own[1])),
+        partial(_fitted, lambda d, own: LSDA(d, own[0], beta=own[1])),
         lambda K: [(K[0], 0.1), (K[1], 0.1), (K[1], 0.5)],
     ),
-    "LFDA": Method(_fitted(LFDA), list),
-    "SLNP": Method(_fitted(lambda d, K: SLNP(d, K, tol=0)), list, nested=False),
+    "LFDA": Method(partial(_fitted, LFDA), list),
+    "SLNP": Method(partial(_fitted, lambda d, K: SLNP(d, K, tol=0)), list, nested=False),
     "SLNP, fixed graph": Method(_fixed_graph, list, nested=False),
 }
 
@@ -433,14 +436,22 @@ def check_unit(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
     """
     by_class = unit.kind == "tuned by class"
     entries = {"tested", "chosen", *LISTS} | ({"by_class"} if by_class else set())
-    lengths = {len(recorded.get(name, ())) for name in LISTS}
-    if recorded.keys() != entries or lengths != {len(METHODS)}:
+    both = (len(METHODS), len(COMMON))
+    try:
+        shapes = [np.shape(recorded.get(name, [])) for name in LISTS]
+    except ValueError:  # not as many numbers of each method
+        shapes = []
+    if recorded.keys() != entries or shapes != [both, both, both[:1], both[:1]]:
         yield f"{unit.key}: entries are missing, or there are some too many"
         return
-    chosen, tested = np.array(places(recorded["chosen"])), recorded["tested"]
-    if chosen.shape != (len(METHODS), len(COMMON)) or not np.all((chosen >= 0) & (chosen < BUDGET)):
+    try:
+        chosen = np.array(places(recorded["chosen"]))
+    except ValueError:  # not numbers, or not two of each method
+        chosen = np.array([])
+    if chosen.shape != both or not np.all((chosen >= 0) & (chosen < BUDGET)):
         yield f"{unit.key}: not every method has chosen one of its settings in each basis"
         return
+    tested = recorded["tested"]
     counts = np.concatenate([np.ravel(recorded[name]) for name in LISTS[1:]])
     if not np.all((counts >= 0) & (counts <= tested)):
         yield f"{unit.key}: not every count is between 0 and the number of test images"
