@@ -233,6 +233,7 @@ def damage(unit, key, change):
     [
         (lambda u: {k: v for k, v in u.items() if k != "LDA"}, "entries are missing"),
         (lambda u: damage(u, "SLNP", lambda s: s[:-10]), "SLNP: "),
+        (lambda u: damage(u, "SLNP", lambda s: None), "SLNP: "),
         (lambda u: damage(u, "LFDA", lambda s: choices.pack([1] * 47)), "not as many"),
         (lambda u: damage(u, "LDA", lambda s: choices.pack([5000] * 48)), "between 0 and"),
         (lambda u: damage(u, "LDA", lambda s: choices.pack([-1] * 48)), "between 0 and"),

@@ -201,7 +201,7 @@ def check(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
     for method, choices in AXES.items():
         try:
             counts = unpack(recorded[method], shape(choices))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             yield f"{unit.key} {method}: {error}"
         else:
             if counts.min() < 0 or counts.max() > recorded["tested"]:
