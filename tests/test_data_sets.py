@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from slnp_edu.data import (
     make_fish,
     make_toy,
 )
-from slnp_edu.data.files import find, read_prepared
+from slnp_edu.data.files import data_folders, find, read_prepared
 from slnp_edu.data.mnist import _openml, read_idx
 
 real_data = pytest.mark.skipif(
@@ -325,6 +326,14 @@ def test_command_line_knows_the_reference_files(capsys):
     assert capsys.readouterr().out.count("matches the reference") == 4
 
 
+def test_the_data_folders_are_the_named_one_if_any_and_the_cache_of_this_module(monkeypatch):
+    monkeypatch.delenv("SLNP_EDU_DATA", raising=False)
+    (cache,) = data_folders()
+    assert "slnp_edu" in cache.parts
+    monkeypatch.setenv("SLNP_EDU_DATA", "~")
+    assert data_folders() == [Path.home(), cache]
+
+
 def test_named_folder_comes_before_the_cache(folders):
     named, cache = folders
     arrays = coil_arrays()
@@ -388,6 +397,10 @@ DAMAGE = {
     "no subjects": lambda arrays, raw: save({"images": arrays["images"]}),
     "too few": lambda arrays, raw: save({key: a[:99] for key, a in arrays.items()}),
     "floats": lambda arrays, raw: save(arrays | {"images": arrays["images"] / 255}),
+    "labels with a fraction": lambda arrays, raw: save(arrays | {"subject": arrays["subject"] / 2}),
+    "labels in a column": lambda arrays, raw: save(arrays | {"subject": arrays["subject"][:, None]}),
+    "turned images": lambda arrays, raw: save(arrays | {"images": arrays["images"].swapaxes(1, 2)}),
+    "some file names": lambda arrays, raw: save(arrays | {"filename": arrays["filename"][:99]}),
     "one class": lambda arrays, raw: save(arrays | {"subject": 0 * arrays["subject"]}),
     "scalar": lambda arrays, raw: save(arrays | {"filename": np.array("x")}),
     "file names": lambda arrays, raw: save(arrays | {"filename": np.array(["face.pgm"] * 2414)}),
