@@ -398,7 +398,7 @@ DAMAGE = {
     "too few": lambda arrays, raw: save({key: a[:99] for key, a in arrays.items()}),
     "floats": lambda arrays, raw: save(arrays | {"images": arrays["images"] / 255}),
     "labels with a fraction": lambda arrays, raw: save(arrays | {"subject": arrays["subject"] / 2}),
-    "labels in a column": lambda arrays, raw: save(arrays | {"subject": arrays["subject"][:, None]}),
+    "column of labels": lambda arrays, raw: save(arrays | {"subject": arrays["subject"][:, None]}),
     "turned images": lambda arrays, raw: save(arrays | {"images": arrays["images"].swapaxes(1, 2)}),
     "some file names": lambda arrays, raw: save(arrays | {"filename": arrays["filename"][:99]}),
     "one class": lambda arrays, raw: save(arrays | {"subject": 0 * arrays["subject"]}),
