@@ -322,6 +322,13 @@ def test_a_file_may_be_as_large_as_the_limit_and_no_larger(tmp_path, monkeypatch
     path = write(tmp_path / "b", {"x/11.bin": bytes(11)})
     with pytest.raises(ArchiveError, match=r"11.bin in b is far too large"):
         list(archives.members(path, BINARY))
+    path = write(tmp_path / "c", {"x/5000000.bin": bytes(5_000_000)})
+    tracemalloc.start()
+    with pytest.raises(ArchiveError, match="far too large"):
+        list(archives.members(path, BINARY))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000  # nor is more of it read
 
 
 def test_an_archive_may_be_as_large_as_the_limits_and_no_larger(tmp_path, monkeypatch):
@@ -329,9 +336,9 @@ def test_an_archive_may_be_as_large_as_the_limits_and_no_larger(tmp_path, monkey
     packed = write_zip(tmp_path / "packed.zip", members)
     stored = write_zip(tmp_path / "stored.zip", members, zipfile.ZIP_STORED)
     for path, name, limit, fault in (
-        (packed, "MAX_ENTRIES", 10, "unpack to far more"),
-        (packed, "MAX_TOTAL", 10_000, "unpack to far more"),
-        (stored, "MAX_TOTAL", stored.stat().st_size, "is far too large"),
+        (packed, "MAX_ENTRIES", 10, "packed.zip would unpack to far more"),
+        (packed, "MAX_TOTAL", 10_000, "packed.zip would unpack to far more"),
+        (stored, "MAX_TOTAL", stored.stat().st_size, "stored.zip is far too large"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(archives, name, limit)

@@ -497,7 +497,7 @@ def test_toy_points_are_those_of_figure_1():
     a, b, c = bunch.data
     assert np.linalg.norm(a - b) < np.linalg.norm(a - c)
     assert abs(a[1] - c[1]) < abs(a[1] - b[1])
-    assert bunch.target.tolist() == [0, 1, 0]
+    assert bunch.target_names[bunch.target].tolist() == ["class 0", "class 1", "class 0"]
     assert bunch.feature_names == ["lightness", "length"]
     assert bunch.point_names.tolist() == ["a", "b", "c"]
     assert bunch.checksum == sha256_of(bunch.data, np.float64)
