@@ -164,6 +164,14 @@ def test_a_file_that_no_loader_reads_is_pointed_out(tmp_path, ready, monkeypatch
     assert list(listing(tmp_path / "cache")) == [SETS["yale_b"].file]
 
 
+def test_what_an_archive_gave_is_checked_before_it_is_kept(tmp_path):
+    spec = replace(SETS["yale_b"], prepare=lambda path: small() | {"subject": np.zeros(40, int)})
+    expected = "a.zip does not hold Extended Yale B: expected 2,414 images of 48 x 42 in 38 classes"
+    with pytest.raises(ArchiveError, match=expected):
+        add(spec, "a.zip", tmp_path)
+    assert listing(tmp_path) == {}
+
+
 def link(name, target):
     entry = zipfile.ZipInfo(name)
     entry.create_system = 3

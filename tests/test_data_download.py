@@ -143,14 +143,16 @@ def test_good_download(server, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("answer", ["good", "no_length"])
-def test_what_is_downloaded_is_prepared_in_the_cache(few, server, tmp_path, monkeypatch, answer):
+def test_a_download_is_kept_where_it_is_asked_for(few, server, tmp_path, monkeypatch, answer):
     monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(archives, "MAX_TOTAL", len(server.archive))  # it may be as large as that
     spec = replace(SETS["coil100"], url=f"{server.url}/{answer}")
-    path = fetch(spec)
-    assert list(listing(tmp_path)) == ["cache", f"cache/{FILE}"]
-    assert path == tmp_path / "cache" / FILE
-    arrays, _ = read_prepared(path, spec)
-    np.testing.assert_array_equal(arrays["images"], server.images)
+    for folder, home in ((tmp_path / "asked", "asked"), (None, "cache")):
+        assert fetch(spec, folder) == tmp_path / home / FILE
+        assert {path.name for path in tmp_path.iterdir()} <= {"asked", home}
+        assert list(listing(tmp_path / home)) == [FILE]
+        arrays, _ = read_prepared(tmp_path / home / FILE, spec)
+        np.testing.assert_array_equal(arrays["images"], server.images)
 
 
 FAULTS = {

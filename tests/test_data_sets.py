@@ -245,19 +245,20 @@ def test_fashion_is_read_class_by_class_from_a_folder_of_its_own(folders, monkey
     monkeypatch.setattr("slnp_edu.data.fashion.DEBIAN", debian)
     with pytest.raises(DatasetNotFoundError, match=r"(?s)^Fashion-MNIST is not .*dataset-fashion"):
         load_fashion()
-    labels = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 3, 9, 3]
-    shades = random_images(3, 13, 28, 28)
+    labels = 3 * [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 3, 9, 3]
+    shades = random_images(3, 39, 28, 28)
     for home, images in zip((debian, cache, named), shades, strict=True):  # the last one wins
         folder = home / "fashion-mnist"
         folder.mkdir(parents=True)
         write_idx(home, "t10k", 0 * images, labels)  # MNIST's files have the same names
         write_idx(folder, "t10k", images, labels)
         bunch = load_fashion()
-        check_bunch(bunch, (13, 14, 14), 10, "Debian")
+        check_bunch(bunch, (39, 14, 14), 10, "Debian")
         halves = [naive_half(image) for image in class_by_class(images, labels)]
         np.testing.assert_array_equal(bunch.images, halves)
         assert bunch.target.tolist() == sorted(labels)
         raw = (folder / "t10k-images-idx3-ubyte.gz").read_bytes()
+        assert bunch.checksum_of == "the file fashion-mnist/t10k-images-idx3-ubyte.gz"
         assert bunch.checksum == hashlib.sha256(raw).hexdigest()
         X, y = load_fashion(return_X_y=True)
         np.testing.assert_array_equal(X, bunch.data)
