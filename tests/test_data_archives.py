@@ -244,7 +244,10 @@ HOSTILE = {
     "truncated image": (changed(lambda raw: raw[:-1]), f"{FACE} is not a readable PPM image"),
     "text as image": (changed(lambda raw: b"a text\n" * 99), "is not a readable PPM image"),
     "png as pgm": (changed(lambda raw: png(np.zeros((192, 168)))), "is not a readable PPM image"),
-    "wrong size": (changed(lambda raw: pgm(np.zeros((192, 160)))), f"{FACE} is 160 x 192"),
+    "wrong size": (
+        changed(lambda raw: pgm(np.zeros((192, 160)))),
+        f"{FACE} is 160 x 192 (L) where 168 x 192 (L) belongs",
+    ),
     "huge header": (changed(lambda raw: b"P5\n99999 99999\n255\n"), "PPM image"),
     "colour": (changed(lambda raw: b"P6\n168 192\n255\n" + bytes(3 * 192 * 168)), "(RGB)"),
     "same name twice": (with_entry(f"other/{FACE}", pgm(np.zeros((192, 168)))), "two files named"),
