@@ -33,7 +33,7 @@ from slnp_edu.data import (
     make_fish,
     make_toy,
 )
-from slnp_edu.data.files import data_folders, find, read_prepared
+from slnp_edu.data.files import block_means, data_folders, find, read_prepared
 from slnp_edu.data.mnist import _openml, read_idx
 
 real_data = pytest.mark.skipif(
@@ -93,6 +93,13 @@ def naive_half(image):
         [sum(int(image[2 * i + k][2 * j + m]) for k in (0, 1) for m in (0, 1)) / 4
          for j in range(columns)] for i in range(rows)
     ]  # fmt: skip
+
+
+def test_means_over_blocks_are_taken_in_double_precision():
+    """As Pillow's grey values come in single precision: 2^24 + 3 has no place there."""
+    means = block_means(np.array([[2.0**24, 1], [1, 1]], np.float32), 2)
+    assert means.dtype == np.float64
+    assert means.tolist() == [[(2**24 + 3) / 4]]
 
 
 # MNIST
@@ -419,8 +426,9 @@ def test_damaged_prepared_files(folders, damage, capsys):
     arrays = yale_arrays()
     path = folders[0] / SETS["yale_b"].file
     path.write_bytes(DAMAGE[damage](arrays, save(arrays)))
-    with pytest.raises(ArchiveError, match=r"damaged|does not hold|does not tell"):
+    with pytest.raises(ArchiveError, match=r"damaged|does not hold|does not tell") as caught:
         load_yale_b("real")
+    assert str(path) in str(caught.value) or "'face.pgm'" in str(caught.value)
     assert main(["data"]) == 0
     assert "a pickle was run" not in capsys.readouterr().out
 
