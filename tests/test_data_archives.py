@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -163,6 +164,14 @@ def test_a_file_that_no_loader_reads_is_pointed_out(tmp_path, ready, monkeypatch
     assert list(listing(tmp_path / "cache")) == [SETS["yale_b"].file]
 
 
+def test_what_an_archive_gave_is_checked_before_it_is_kept(tmp_path):
+    spec = replace(SETS["yale_b"], prepare=lambda path: small() | {"subject": np.zeros(40, int)})
+    expected = "a.zip does not hold Extended Yale B: expected 2,414 images of 48 x 42 in 38 classes"
+    with pytest.raises(ArchiveError, match=expected):
+        add(spec, "a.zip", tmp_path)
+    assert listing(tmp_path) == {}
+
+
 def link(name, target):
     entry = zipfile.ZipInfo(name)
     entry.create_system = 3
@@ -219,6 +228,7 @@ HOSTILE = {
     "windows traversal": (with_entry("CroppedYale\\..\\..\\evil.pgm"), "leads out of its folder"),
     "absolute path": (with_entry("/etc/evil.pgm"), "an absolute path"),
     "drive letter": (with_entry("C:/evil.pgm"), "an absolute path"),
+    "small drive letter": (with_entry("c:\\evil.pgm"), "an absolute path"),
     "symbolic link": (with_entry(*link(f"x/{FACE}", b"/etc/passwd")), "a symbolic link"),
     "encrypted": (encrypted, "an encrypted file"),
     "unusual packing": (with_entry("x.txt", compress_type=zipfile.ZIP_LZMA), "unusual compression"),
@@ -231,10 +241,13 @@ HOSTILE = {
         "damaged or not a zip archive",
     ),
     "empty file": (lambda path, members: path.write_bytes(b""), "damaged or not a zip archive"),
-    "truncated image": (changed(lambda raw: raw[:-1]), "is not a readable PPM image"),
+    "truncated image": (changed(lambda raw: raw[:-1]), f"{FACE} is not a readable PPM image"),
     "text as image": (changed(lambda raw: b"a text\n" * 99), "is not a readable PPM image"),
     "png as pgm": (changed(lambda raw: png(np.zeros((192, 168)))), "is not a readable PPM image"),
-    "wrong size": (changed(lambda raw: pgm(np.zeros((192, 160)))), "160 x 192"),
+    "wrong size": (
+        changed(lambda raw: pgm(np.zeros((192, 160)))),
+        f"{FACE} is 160 x 192 (L) where 168 x 192 (L) belongs",
+    ),
     "huge header": (changed(lambda raw: b"P5\n99999 99999\n255\n"), "PPM image"),
     "colour": (changed(lambda raw: b"P6\n168 192\n255\n" + bytes(3 * 192 * 168)), "(RGB)"),
     "same name twice": (with_entry(f"other/{FACE}", pgm(np.zeros((192, 168)))), "two files named"),
@@ -268,6 +281,9 @@ def test_incomplete_sets_are_refused(tmp_path, faces):
         add(SETS["coil100"], path, tmp_path)
     path = write_zip(tmp_path / "c.zip", coil_members(views | {(1, 7): views[1, 5]}))
     with pytest.raises(ArchiveError, match=r"has 73 images, the set has 72"):
+        prepare_coil100(path, objects=[1])
+    path = write_zip(tmp_path / "e.zip", coil_members(views) | {"coil-100/obj1__5.png": b"text"})
+    with pytest.raises(ArchiveError, match=r"obj1__5.png is not a readable PNG image"):
         prepare_coil100(path, objects=[1])
     with pytest.raises(ArchiveError, match="There is no file or folder"):
         add(SETS["coil100"], tmp_path / "d.zip", tmp_path)
@@ -304,6 +320,43 @@ def test_too_many_or_too_large(tmp_path, faces, monkeypatch):
     monkeypatch.setattr(archives, "MAX_TOTAL", 1000)
     with pytest.raises(ArchiveError, match="far too large for the official archive"):
         prepare_yale_b(path, **SOME)
+
+
+BINARY = re.compile(r"\d+\.bin")
+
+
+@pytest.mark.parametrize("write", [write_zip, write_folder])
+def test_a_file_may_be_as_large_as_the_limit_and_no_larger(tmp_path, monkeypatch, write):
+    monkeypatch.setattr(archives, "MAX_MEMBER", 10)
+    path = write(tmp_path / "a", {"x/10.bin": b"0123456789"})
+    assert list(archives.members(path, BINARY)) == [("10.bin", b"0123456789")]
+    path = write(tmp_path / "b", {"x/11.bin": bytes(11)})
+    with pytest.raises(ArchiveError, match=r"11.bin in b is far too large"):
+        list(archives.members(path, BINARY))
+    path = write(tmp_path / "c", {"x/5000000.bin": bytes(5_000_000)})
+    tracemalloc.start()
+    with pytest.raises(ArchiveError, match="far too large"):
+        list(archives.members(path, BINARY))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000  # nor is more of it read
+
+
+def test_an_archive_may_be_as_large_as_the_limits_and_no_larger(tmp_path, monkeypatch):
+    members = {f"{i}.bin": bytes(1000) for i in range(10)}
+    packed = write_zip(tmp_path / "packed.zip", members)
+    stored = write_zip(tmp_path / "stored.zip", members, zipfile.ZIP_STORED)
+    for path, name, limit, fault in (
+        (packed, "MAX_ENTRIES", 10, "packed.zip would unpack to far more"),
+        (packed, "MAX_TOTAL", 10_000, "packed.zip would unpack to far more"),
+        (stored, "MAX_TOTAL", stored.stat().st_size, "stored.zip is far too large"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(archives, name, limit)
+            assert len(list(archives.members(path, BINARY))) == 10
+            patch.setattr(archives, name, limit - 1)
+            with pytest.raises(ArchiveError, match=fault):
+                list(archives.members(path, BINARY))
 
 
 def test_any_damage_is_an_archive_error_or_harmless(tmp_path, faces):

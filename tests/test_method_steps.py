@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 from sklearn.neighbors import NearestNeighbors
 
-from slnp_edu.search import _factors, nearest
+from slnp_edu.search import _factors, _not_below_kth, _search, nearest, nearest_in_class
 from slnp_edu.steps import (
     break_ties,
     distances_to,
@@ -140,6 +140,42 @@ def test_the_nearest_row_is_found_among_rows_less_than_1_away():
     assert nearest(np.array([[0.0], [0.25]]), B).tolist() == [2, 3]
 
 
+@pytest.mark.parametrize("step", [1, 3, 7])
+def test_the_search_in_several_classes_at_once_equals_a_double_loop(monkeypatch, step):
+    monkeypatch.setattr("slnp_edu.search.BLOCK", step * 3 * 7)  # so many rows of each class
+    Z = np.random.default_rng(0).integers(-3, 4, size=(3, 7, 2)).astype(float)
+    blocks = [(i.reshape(2, 3, -1), d.reshape(2, 3, -1)) for _, i, d in _search(Z, Z, 2)]
+    indices, distances = (np.concatenate(parts, axis=2) for parts in zip(*blocks, strict=True))
+    for c, row in np.ndindex(3, 7):
+        near = twins.nearest(Z[c], row, range(7), 2)
+        assert list(indices[:, c, row]) == [7 * c + k for _, k in near]
+        assert list(distances[:, c, row]) == [d for d, _ in near]
+
+
+@pytest.mark.parametrize(("m", "k"), [(5, 3), (5, 5), (60, 1), (61, 4)])
+def test_the_bound_of_the_kth_distance_is_an_entry_not_below_it(m, k):
+    rng = np.random.default_rng(0)
+    low, near = rng.random((8, m)), rng.integers(m, size=(k, 8))
+    kth, bound = np.sort(low, axis=1)[:, k - 1], _not_below_kth(low, k, None)
+    assert np.all(bound >= kth)
+    assert all(b in row for b, row in zip(bound, low, strict=True))
+    if m < 8 * k:  # too few for groups: nothing is lost
+        assert np.array_equal(bound, kth)
+    hinted = [max(low[row, j] for j in near[:, row]) for row in range(8)]
+    assert list(_not_below_kth(low, k, near)) == hinted
+    assert np.all(_not_below_kth(low, m + 1, None) == np.inf)
+
+
+def test_the_factors_of_screening_hang_neither_on_the_origin_nor_on_the_unit():
+    """Shift and unit are powers of two, so that nothing is rounded."""
+    rng = np.random.default_rng(0)
+    A, B = (rng.integers(-9, 10, size=(2, n, 3)).astype(float) for n in (5, 8))
+    *plain, unit = _factors(A, B)
+    *moved, small = _factors(2.0**-200 * (A + 2.0**20), 2.0**-200 * (B + 2.0**20))
+    assert all(np.array_equal(one, other) for one, other in zip(plain, moved, strict=True))
+    assert small == 2.0**-400 * unit
+
+
 def test_distances_to_named_samples():
     Y = np.random.default_rng(0).normal(size=(40, 3))
     y = np.arange(40) % 3
@@ -152,8 +188,13 @@ def test_distances_at_the_level_of_rounding_count_as_zero():
     Y = np.array([[1.0, 2.0], [1.0 + 1e-15, 2.0], [3.0, 5.0]])
     assert neighbours(Y, [0, 0, 0], 1)[1][:, 0].tolist() == [0.0, 0.0, pytest.approx(13)]
     # Nearer than rounding is as near as can be: the smaller row number decides.
-    indices, distances = neighbours([[0.0], [3e-10], [0.0], [10.0], [-10.0]], [0] * 5, 1)
-    assert (indices[0, 0], distances[0, 0]) == (1, 0.0)
+    for unit in (1e-3, 1.0, 1e3):
+        Y = unit * np.array([[0.0], [3e-10], [0.0], [10.0], [-10.0]])
+        indices, distances = neighbours(Y, [0] * 5, 1)
+        assert (indices[0, 0], distances[0, 0]) == (1, 0.0)
+    # At the limit itself a distance is one.
+    Y = np.array([[0.0], [1.0], [3.0]])
+    assert nearest_in_class(Y, np.zeros(3), 1, None, 1.0)[1].tolist() == [[1.0], [1.0], [4.0]]
 
 
 def test_what_counts_as_rounding_does_not_hang_on_where_the_features_lie():
