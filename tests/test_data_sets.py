@@ -35,6 +35,7 @@ from slnp_edu.data import (
 )
 from slnp_edu.data.files import block_means, data_folders, find, read_prepared
 from slnp_edu.data.mnist import _openml, read_idx
+from slnp_edu.evidence import records
 
 real_data = pytest.mark.skipif(
     not os.environ.get("SLNP_EDU_DATA"), reason="needs SLNP_EDU_DATA with the real sets"
@@ -270,6 +271,17 @@ def test_fashion_is_read_class_by_class_from_a_folder_of_its_own(folders, monkey
         X, y = load_fashion(return_X_y=True)
         np.testing.assert_array_equal(X, bunch.data)
         np.testing.assert_array_equal(y, bunch.target)
+
+
+def test_fashion_is_read_as_published():
+    try:
+        data = load_fashion()
+    except DatasetNotFoundError:
+        pytest.skip("the Debian package dataset-fashion-mnist is not on this machine")
+    assert data.data.shape == (10000, 196)
+    assert np.bincount(data.target).tolist() == 10 * [1000]
+    assert data.checksum == records.load("fashion-tuned")["checksum"]
+    assert 0 <= data.data.min() < data.data.max() <= 255
 
 
 # Stand-ins

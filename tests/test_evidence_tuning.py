@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from test_evidence_independent import drawn, in_bases, laplacian
 from test_evidence_independent import slnp as slnp_by_definition
 
-from slnp_edu.data import LOADERS, DatasetNotFoundError, load_digits, load_fashion
+from slnp_edu.data import load_digits
 from slnp_edu.evidence import paper, records, tuning
 from slnp_edu.evidence.experiments import COMMON
 from slnp_edu.evidence.outcomes import pack, unpack
@@ -570,29 +570,3 @@ def test_the_chosen_settings_are_compared_exactly():
 
 
 # The sets beyond the paper's
-
-
-def test_digits_stand_class_by_class():
-    data, theirs = load_digits(), sklearn_digits()
-    assert np.all(np.diff(data.target) >= 0)
-    np.testing.assert_array_equal(data.data[data.target == 4], theirs.data[theirs.target == 4])
-    assert data.images.shape == (1797, 8, 8)
-
-
-def test_fashion_is_read_as_published(tmp_path, monkeypatch):
-    try:
-        data = LOADERS["fashion"]()
-    except DatasetNotFoundError:
-        pytest.skip("the Debian package dataset-fashion-mnist is not on this machine")
-    assert data.data.shape == (10000, 196)
-    assert np.bincount(data.target).tolist() == 10 * [1000]
-    assert data.checksum == records.load("fashion-tuned")["checksum"]
-    assert 0 <= data.data.min() < data.data.max() <= 255
-
-
-def test_fashion_that_is_missing_is_said_in_a_sentence(tmp_path, monkeypatch):
-    monkeypatch.setenv("SLNP_EDU_DATA", str(tmp_path))
-    monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: tmp_path)
-    monkeypatch.setattr("slnp_edu.data.fashion.DEBIAN", tmp_path)
-    with pytest.raises(DatasetNotFoundError, match="dataset-fashion-mnist"):
-        load_fashion()
