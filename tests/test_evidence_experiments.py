@@ -125,6 +125,15 @@ def test_similarities_are_ranked_against_the_light_as_scipy_ranks_them():
             assert found[name][label] == pytest.approx(np.mean(correlations))
 
 
+def test_the_test_for_light_finds_light_where_there_is_some():
+    rng = np.random.default_rng(0)
+    azimuth, elevation = rng.uniform(-90, 90, 10), rng.uniform(-40, 90, 10)
+    angles = experiments.light_angles(azimuth, elevation)
+    assert experiments.rank_correlation(np.exp(-angles / 30), angles) == pytest.approx(-1)
+    noise = [experiments.rank_correlation(rng.random((10, 10)), angles) for _ in range(200)]
+    assert abs(np.mean(noise)) < 0.05
+
+
 def test_lights_that_face_each_other_are_180_degrees_apart():
     rng = np.random.default_rng(1)
     azimuth, elevation = rng.uniform(-90, 90, 50), rng.uniform(-90, 90, 50)

@@ -12,7 +12,6 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from scipy.linalg import subspace_angles
 from scipy.stats import spearmanr
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -421,15 +420,6 @@ def test_the_test_for_light_against_scipy_and_another_formula(faces):
     assert len(found["learned"]) == len(found["lpp"]) == 38
 
 
-def test_the_test_for_light_finds_light_where_there_is_some():
-    rng = np.random.default_rng(0)
-    azimuth, elevation = rng.uniform(-90, 90, 10), rng.uniform(-40, 90, 10)
-    angles = experiments.light_angles(azimuth, elevation)
-    assert experiments.rank_correlation(np.exp(-angles / 30), angles) == pytest.approx(-1)
-    noise = [experiments.rank_correlation(rng.random((10, 10)), angles) for _ in range(200)]
-    assert abs(np.mean(noise)) < 0.05
-
-
 def test_figures_of_real_images_are_drawn_from_the_record(faces, tmp_path):
     record = {"units": {"fig5-7/00": experiments.learned(faces.data, faces.target, seed=0)}}
     paths = draw_real_figures("yale_b", faces, record, tmp_path)
@@ -443,33 +433,6 @@ def test_curves_have_a_point_for_every_value(faces):
     assert rates["x"] == list(experiments.FIG12_NEIGHBOURS)
     assert len(rates["whitened"]) == len(rates["orthonormal"]) == len(rates["x"])
     assert 0 < min(rates["whitened"]) <= 100
-
-
-def test_a_drawn_tie_is_as_good_as_the_rule(faces):
-    """Constraint (22) and the least trace, from dense matrices; and a draw is not the rule."""
-    split = Split(faces.data[:640], faces.target[:640], N_i=8, D_PCA=30, seed=0)  # ten people
-    A, y = split.A, split.y_train
-    St = A.T @ A
-    means = np.array([A[y == label].mean(axis=0) for label in y])
-    within = (A - means).T @ (A - means)
-    ratios = np.sort(np.linalg.eigvals(np.linalg.solve(St, within)).real)
-    rule = SLNP(12, 5, max_iter=1).fit(A, y).components_.T
-    for seed in range(3):
-        W, gamma = experiments.with_drawn_tie(A, y, 12, 5, seed, max_iter=1)
-        np.testing.assert_allclose(W.T @ St @ W, np.eye(12), atol=1e-9)
-        assert np.trace(W.T @ within @ W) == pytest.approx(ratios[:12].sum())
-        assert subspace_angles(W, rule).max() > 0.1
-        assert gamma.shape == y.shape
-
-
-def test_without_a_tie_to_draw_the_rounds_are_those_of_slnp(faces):
-    split = Split(faces.data[:640], faces.target[:640], N_i=8, D_PCA=30, seed=0)
-    A, y = split.A, split.y_train
-    model = SLNP(9, 5, tol=0).fit(A, y)
-    for seed in (0, 1):
-        W, gamma = experiments.with_drawn_tie(A, y, 9, 5, seed)
-        np.testing.assert_allclose(np.abs(W), np.abs(model.components_.T), atol=1e-8)
-        np.testing.assert_allclose(gamma, model.gamma_)
 
 
 def test_a_column_without_the_open_choice(faces):
