@@ -516,6 +516,7 @@ def tiny(monkeypatch):
     )
 
     def units(dataset, splits):
+        assert dataset in LOADERS
         seeds, arrays = range(splits), ("data", "light")
         return [Unit(f"sum/{s:02}", "sum", EXACT, partial(data.run, s), arrays) for s in seeds]
 
