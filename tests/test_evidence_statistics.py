@@ -220,6 +220,10 @@ def test_the_difference_for_such_images_is_a_two_way_analysis_of_variance():
     assert np.isclose(found.points, cells["lead"].mean())
     assert np.isclose(found.error**2, variance / (SPLITS * FACES))
     assert found.df == SPLITS - 1
+    twice = difference(counts, counts)  # two columns: all but the subjects averages out
+    halved = (mean_square["C(split)"] - mean_square["Residual"]) / 2 + mean_square["C(subject)"]
+    assert np.isclose(twice.such.error**2, halved / (SPLITS * FACES))
+    assert (twice.tested, twice.images) == pytest.approx((50 * FACES, counts.gain.sum() / SPLITS))
     wide = difference(Tally(counts.gain[:, :5], counts.tested[:, :5]))
     assert (wide.these.df, wide.such.df) == (SPLITS - 1, 4)
 
