@@ -481,6 +481,18 @@ def test_command_line_list(folders, monkeypatch, capsys):
     assert "same images as the reference, in another file" in capsys.readouterr().out
 
 
+def test_command_line_list_says_where_it_looks_and_how_to_get_what_is_missing(folders, capsys):
+    assert main(["data"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["Looking in:", f"  {folders[0]}", f"  {folders[1]}"]
+    for name, spec in SETS.items():
+        at = lines.index(f"{name}: {spec.title}, not here")
+        how = [f"  {line}" for line in spec.how.splitlines()]
+        assert lines[at + 1 : at + 1 + len(how)] == how
+    for start in ("mnist: 5,000 images", "fashion: not here (optional); "):
+        assert any(line.startswith(start) for line in lines)
+
+
 def test_command_line_errors_are_one_sentence(tmp_path):
     command = [sys.executable, "-m", "slnp_edu", "data", "add", "yale_b", str(tmp_path / "no.zip")]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -81,13 +81,6 @@ def test_killed_and_resumed_on_a_cluster_that_loses_a_worker(tmp_path):
         assert main(["verify", "mnist", *options]) == 0
 
 
-def test_what_is_missing_is_said_in_a_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    command = ["reproduce", "mnist", "--scheduler", "tcp://127.0.0.1:1", "--results", str(tmp_path)]
-    assert main(command) == 2
-    assert "slnp-edu[cluster]" in capsys.readouterr().err
-
-
 def test_a_scheduler_that_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch, capsys):
     import dask
 

@@ -1,5 +1,7 @@
 """The protocol against scikit-learn's own parts."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -7,12 +9,14 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import Bunch
 
 from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
 from slnp_edu.evidence import METHODS, Split, compare, evaluate, random_split
 from slnp_edu.evidence.protocol import nearest_neighbour_is_right, nearest_neighbour_rate
 
 DIGITS = load_digits()
+FEW = Bunch(data=DIGITS.data[:400], target=DIGITS.target[:400])
 SETTING = {"D_PCA": 20, "d": 6}
 BASES = ("own", "whitened", "orthonormal")
 
@@ -81,6 +85,16 @@ def test_a_split_holds_what_scikit_learns_pca_makes_of_it(split):
     np.testing.assert_allclose(split.A.mean(axis=0), 0, atol=1e-10)
 
 
+def test_pca_is_exact_where_scikit_learn_would_draw_at_random():
+    """With 600 pixels and few dimensions it would; axes of nearly the same length show it."""
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(60, 600)), np.repeat([0, 1], 30)
+    split = Split(X, y, N_i=20, D_PCA=5, seed=0)
+    centred = X[split.train] - X[split.train].mean(axis=0)
+    U, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    np.testing.assert_allclose(np.abs(split.A), np.abs(U * lengths)[:, :5], atol=1e-8)
+
+
 @pytest.mark.parametrize("basis", BASES)
 def test_a_split_knows_which_samples_are_right(split, basis):
     """Against a basis made here: by QR in A for whitened, in W for orthonormal."""
@@ -94,6 +108,23 @@ def test_a_split_knows_which_samples_are_right(split, basis):
     expected = knn.predict(split.B @ V) == split.y_test
     np.testing.assert_array_equal(split.right(W, basis), expected)
     assert split.rate(W, basis) == pytest.approx(100 * expected.mean())
+    if basis == "own":  # unless another is named
+        np.testing.assert_array_equal(split.right(W), expected)
+        assert split.rate(W) == split.rate(W, basis)
+
+
+def test_a_split_is_silent_of_a_k_that_is_cut_and_of_nothing_else(split, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cut = split.learn("SLNP", 2, 30)
+    np.testing.assert_array_equal(cut, split.learn("SLNP", 2, 11))
+
+    def complain(A, y, d, K):
+        warnings.warn("something else", stacklevel=1)
+
+    monkeypatch.setitem(METHODS, "complains", complain)
+    with pytest.warns(UserWarning, match="something else"):
+        split.learn("complains", 2, 3)
 
 
 ESTIMATORS = {
@@ -110,9 +141,8 @@ ESTIMATORS = {
 }
 
 
-@pytest.mark.slow
 def test_every_method_equals_a_pipeline_of_public_parts():
-    X, y = DIGITS.data, DIGITS.target
+    X, y = FEW.data, FEW.target
     rates = evaluate(X, y, N_i=12, K=4, seed=5, **SETTING)
     assert list(rates) == list(METHODS)
     assert {"PCA", "PCA, d only", "LDA", "LDA, C - 1", *ESTIMATORS} == set(METHODS)
@@ -148,6 +178,27 @@ def test_the_answer_is_the_same_for_any_number_of_jobs():
     assert len(one[5]["SLNP"]["whitened"]) == 3
     again = evaluate(DIGITS.data, DIGITS.target, N_i=8, K=4, seed=2, methods=["PCA"], **SETTING)
     assert one[8]["PCA"]["orthonormal"][2] == again["PCA"]["orthonormal"]
+
+
+def test_rates_are_collected_by_column_method_basis_and_split():
+    settings = {5: {"D_PCA": 8, "d": 3}, 8: {"D_PCA": 12, "d": 5}}
+    found = compare(FEW, settings, 3, methods=iter(["LDA", "SLNP"]), splits=2)
+    by_hand = {
+        N_i: [
+            evaluate(*FEW.values(), N_i=N_i, K=3, seed=seed, methods=["LDA", "SLNP"], **setting)
+            for seed in (0, 1)
+        ]
+        for N_i, setting in settings.items()
+    }
+    assert found == {
+        N_i: {
+            method: {basis: [rates[method][basis] for rates in splits] for basis in BASES}
+            for method in ("LDA", "SLNP")
+        }
+        for N_i, splits in by_hand.items()
+    }
+    twenty = compare(FEW, {5: {"D_PCA": 3, "d": 2}}, 3, methods=["PCA"])  # as in the paper
+    assert len(twenty[5]["PCA"]["own"]) == 20
 
 
 def test_the_test_part_does_not_touch_what_is_learned():

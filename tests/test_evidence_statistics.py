@@ -173,6 +173,7 @@ def test_with_little_noise_the_words_are_found():
 def test_tally_is_a_count():
     rng = np.random.default_rng(1)
     clusters = rng.integers(3, 9, size=(4, 40))
+    clusters[0] = np.minimum(clusters[0], 7)  # the last one is not in every split
     first, second = rng.random((2, 4, 40)) < 0.6
     counts = tally(first, second, clusters)
     for s in range(4):
@@ -180,6 +181,8 @@ def test_tally_is_a_count():
             own = [i for i in range(40) if clusters[s, i] == name]
             assert counts.tested[s, column] == len(own)
             assert counts.gain[s, column] == sum(int(first[s, i]) - int(second[s, i]) for i in own)
+    with pytest.raises(ValueError, match="is longer than"):  # clusters of other splits
+        tally(first, second, clusters[1:])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -217,6 +220,10 @@ def test_the_difference_for_such_images_is_a_two_way_analysis_of_variance():
     assert np.isclose(found.points, cells["lead"].mean())
     assert np.isclose(found.error**2, variance / (SPLITS * FACES))
     assert found.df == SPLITS - 1
+    twice = difference(counts, counts)  # two columns: all but the subjects averages out
+    halved = (mean_square["C(split)"] - mean_square["Residual"]) / 2 + mean_square["C(subject)"]
+    assert np.isclose(twice.such.error**2, halved / (SPLITS * FACES))
+    assert (twice.tested, twice.images) == pytest.approx((50 * FACES, counts.gain.sum() / SPLITS))
     wide = difference(Tally(counts.gain[:, :5], counts.tested[:, :5]))
     assert (wide.these.df, wide.such.df) == (SPLITS - 1, 4)
 
@@ -234,6 +241,15 @@ def test_the_bootstrap_counts_the_noise_three_times():
     assert np.isclose(drawn.mean(), lead.mean(), atol=0.02)
     excess = owen - difference(counts).such.error ** 2
     assert np.isclose(excess, 2 * np.mean(rest**2) / (S * C), rtol=0.2)
+
+
+def test_resampling_can_be_repeated_and_keeps_what_is_the_same_everywhere():
+    counts = Tally(*(each[0] for each in simulate(1, FACES)[0]))
+    drawn = pigeonhole(counts, draws=50, seed=4)
+    assert np.array_equal(drawn, pigeonhole(counts, draws=50, seed=4))
+    assert not np.array_equal(drawn, pigeonhole(counts, draws=50, seed=5))
+    everywhere = Tally(np.full((3, 4), 1.0), np.full((3, 4), 50.0))
+    assert np.allclose(pigeonhole(everywhere, draws=7), 7 * [2.0])
 
 
 def test_columns_of_one_data_set_share_their_subjects():
@@ -356,6 +372,10 @@ def test_verdicts_compare_in_one_basis_and_in_one_family(columns):
     assert found[5, "PCA", "whitened"].these.word == "ahead"
     assert found[5, "PCA", "orthonormal"].these.points < 0
     assert np.isclose(min(v.these.p_zero for v in found.values()), min(alone) * len(found))
+    for cluster in ("class", "image"):
+        counts = tallies(columns, cluster)[10, "LFDA", "whitened"]
+        such = verdicts(columns, cluster)[10, "LFDA", "whitened"].such
+        assert such.interval == pytest.approx(difference(counts).such.interval)
     against = verdicts(columns, "class", first="PCA")
     assert against[5, "SLNP", "whitened"].such.word == "behind"
 
@@ -415,3 +435,5 @@ def test_summarise_gives_the_interval_of_the_mean_and_that_of_one_more_split():
     assert abs(np.mean(np.abs(mean - further) <= one_split) - 0.95) < 0.012
     inside = [explained(rate, row) for rate, row in zip(further, rates, strict=True)]
     assert np.mean(inside) == np.mean(np.abs(mean - further) <= one_split)
+    assert explained(80.0, [80.0, 80.0])
+    assert not explained(80.1, [80.0, 80.0])

@@ -86,7 +86,7 @@ def flips(one: str, other: str, images: int) -> int:
     if here.shape != there.shape or len(here) % images:
         raise ValueError(f"the packed outcomes are not both those of {images} images")
     changed = np.unpackbits((here ^ there).reshape(images, -1), axis=1)
-    return int(changed.sum(axis=0, dtype=int).max())
+    return int(changed.sum(axis=0).max())
 
 
 def _bytes(packed: str) -> NDArray[np.uint8]:

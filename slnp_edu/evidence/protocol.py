@@ -32,12 +32,9 @@ def _lda(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
     return W
 
 
-def _directions(estimator: Callable[..., Any]) -> Callable[..., Array]:
-    def learn(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
-        W: Array = estimator(d, K).fit(A, y).components_.T
-        return W
-
-    return learn
+def _directions(estimator: Any, A: Array, y: NDArray[Any]) -> Array:
+    W: Array = estimator.fit(A, y).components_.T
+    return W
 
 
 #: Method -> how it learns W (D_PCA, d) from the training part. PCA itself learns nothing more.
@@ -46,16 +43,16 @@ METHODS: dict[str, Callable[..., Array]] = {
     "PCA, d only": lambda A, y, d, K: np.eye(A.shape[1])[:, :d],
     "LDA": _lda,
     "LDA, C - 1": lambda A, y, d, K: _lda(A, y, len(np.unique(y)) - 1, K),
-    "LPP": _directions(lambda d, K: LPP(d, 5)),
-    "LPP, within classes": _directions(lambda d, K: LPP(d, 5, within_classes=True)),
-    "MFA": _directions(lambda d, K: MFA(d, 5, n_pairs=20, pairs="class")),
-    "MFA, per sample": _directions(lambda d, K: MFA(d, 5, n_pairs=20, pairs="sample")),
-    "LSDA": _directions(lambda d, K: LSDA(d, 5, beta=0.1)),
-    "LFDA": _directions(lambda d, K: LFDA(d, 7, metric="plain")),
-    "LFDA, weighted": _directions(lambda d, K: LFDA(d, 7, metric="weighted")),
-    "SOLDE": _directions(lambda d, K: SOLDE(d, 5)),
-    "LADA": _directions(lambda d, K: LADA(d)),
-    "SLNP": _directions(lambda d, K: SLNP(d, K, max_iter=10, tol=0)),
+    "LPP": lambda A, y, d, K: _directions(LPP(d, 5), A, y),
+    "LPP, within classes": lambda A, y, d, K: _directions(LPP(d, 5, within_classes=True), A, y),
+    "MFA": lambda A, y, d, K: _directions(MFA(d, 5, n_pairs=20, pairs="class"), A, y),
+    "MFA, per sample": lambda A, y, d, K: _directions(MFA(d, 5, n_pairs=20, pairs="sample"), A, y),
+    "LSDA": lambda A, y, d, K: _directions(LSDA(d, 5, beta=0.1), A, y),
+    "LFDA": lambda A, y, d, K: _directions(LFDA(d, 7, metric="plain"), A, y),
+    "LFDA, weighted": lambda A, y, d, K: _directions(LFDA(d, 7, metric="weighted"), A, y),
+    "SOLDE": lambda A, y, d, K: _directions(SOLDE(d, 5), A, y),
+    "LADA": lambda A, y, d, K: _directions(LADA(d), A, y),
+    "SLNP": lambda A, y, d, K: _directions(SLNP(d, K, max_iter=10, tol=0), A, y),
 }
 
 

@@ -104,7 +104,7 @@ def tally(first: Array, second: Array, clusters: Array) -> Tally:
     """
     names, held = np.unique(clusters, return_inverse=True)
     held = held.reshape(np.shape(clusters))
-    lead = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    lead = np.asarray(first, dtype=float) - np.asarray(second)
     return Tally(
         np.array([np.bincount(c, g, len(names)) for c, g in zip(held, lead, strict=True)]),
         np.array([np.bincount(c, minlength=len(names)) for c in held], dtype=float),
