@@ -32,7 +32,8 @@ def _lda(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
     return W
 
 
-def _directions(estimator: Any, A: Array, y: NDArray[Any]) -> Array:
+def directions(estimator: Any, A: Array, y: NDArray[Any]) -> Array:
+    """Fit one of our estimators and return its W (D_PCA, d)."""
     W: Array = estimator.fit(A, y).components_.T
     return W
 
@@ -43,16 +44,16 @@ METHODS: dict[str, Callable[..., Array]] = {
     "PCA, d only": lambda A, y, d, K: np.eye(A.shape[1])[:, :d],
     "LDA": _lda,
     "LDA, C - 1": lambda A, y, d, K: _lda(A, y, len(np.unique(y)) - 1, K),
-    "LPP": lambda A, y, d, K: _directions(LPP(d, 5), A, y),
-    "LPP, within classes": lambda A, y, d, K: _directions(LPP(d, 5, within_classes=True), A, y),
-    "MFA": lambda A, y, d, K: _directions(MFA(d, 5, n_pairs=20, pairs="class"), A, y),
-    "MFA, per sample": lambda A, y, d, K: _directions(MFA(d, 5, n_pairs=20, pairs="sample"), A, y),
-    "LSDA": lambda A, y, d, K: _directions(LSDA(d, 5, beta=0.1), A, y),
-    "LFDA": lambda A, y, d, K: _directions(LFDA(d, 7, metric="plain"), A, y),
-    "LFDA, weighted": lambda A, y, d, K: _directions(LFDA(d, 7, metric="weighted"), A, y),
-    "SOLDE": lambda A, y, d, K: _directions(SOLDE(d, 5), A, y),
-    "LADA": lambda A, y, d, K: _directions(LADA(d), A, y),
-    "SLNP": lambda A, y, d, K: _directions(SLNP(d, K, max_iter=10, tol=0), A, y),
+    "LPP": lambda A, y, d, K: directions(LPP(d, 5), A, y),
+    "LPP, within classes": lambda A, y, d, K: directions(LPP(d, 5, within_classes=True), A, y),
+    "MFA": lambda A, y, d, K: directions(MFA(d, 5, n_pairs=20, pairs="class"), A, y),
+    "MFA, per sample": lambda A, y, d, K: directions(MFA(d, 5, n_pairs=20, pairs="sample"), A, y),
+    "LSDA": lambda A, y, d, K: directions(LSDA(d, 5, beta=0.1), A, y),
+    "LFDA": lambda A, y, d, K: directions(LFDA(d, 7, metric="plain"), A, y),
+    "LFDA, weighted": lambda A, y, d, K: directions(LFDA(d, 7, metric="weighted"), A, y),
+    "SOLDE": lambda A, y, d, K: directions(SOLDE(d, 5), A, y),
+    "LADA": lambda A, y, d, K: directions(LADA(d), A, y),
+    "SLNP": lambda A, y, d, K: directions(SLNP(d, K, max_iter=10, tol=0), A, y),
 }
 
 

@@ -29,7 +29,7 @@ from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
 from slnp_edu.evidence.ablation import variant
 from slnp_edu.evidence.experiments import COMMON, IMAGES, Unit
 from slnp_edu.evidence.outcomes import pack, unpack
-from slnp_edu.evidence.protocol import nearest_neighbour_is_right, random_split
+from slnp_edu.evidence.protocol import directions, nearest_neighbour_is_right, random_split
 from slnp_edu.evidence.statistics import (
     Estimate,
     Finding,
@@ -95,27 +95,22 @@ def _fixed_graph(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
     return last.W
 
 
-def _fitted(estimator: Callable[..., Any], A: Array, y: NDArray[Any], d: int, own: Any) -> Array:
-    W: Array = estimator(d, own).fit(A, y).components_.T
-    return W
-
-
 METHODS: dict[str, Method] = {
     "PCA": Method(lambda A, y, d, own: np.eye(A.shape[1])[:, :d], lambda K: [None]),
     "LDA": Method(_shrunk_lda, lambda K: [0.0, 0.1, 0.5]),  # shrinkage
     "LPP, within classes": Method(
-        partial(_fitted, lambda d, K: LPP(d, K, within_classes=True)), list
+        lambda A, y, d, K: directions(LPP(d, K, within_classes=True), A, y), list
     ),
     "MFA, per sample": Method(  # neighbours of the class, and of other classes
-        partial(_fitted, lambda d, own: MFA(d, own[0], n_pairs=own[1], pairs="sample")),
+        lambda A, y, d, own: directions(MFA(d, own[0], n_pairs=own[1], pairs="sample"), A, y),
         lambda K: list(zip(K, (10, 20, 40), strict=True)),
     ),
     "LSDA": Method(  # neighbours, and the weight of other classes
-        partial(_fitted, lambda d, own: LSDA(d, own[0], beta=own[1])),
+        lambda A, y, d, own: directions(LSDA(d, own[0], beta=own[1]), A, y),
         lambda K: [(K[0], 0.1), (K[1], 0.1), (K[1], 0.5)],
     ),
-    "LFDA": Method(partial(_fitted, LFDA), list),
-    "SLNP": Method(partial(_fitted, lambda d, K: SLNP(d, K, tol=0)), list, nested=False),
+    "LFDA": Method(lambda A, y, d, K: directions(LFDA(d, K), A, y), list),
+    "SLNP": Method(lambda A, y, d, K: directions(SLNP(d, K, tol=0), A, y), list, nested=False),
     "SLNP, fixed graph": Method(_fixed_graph, list, nested=False),
 }
 
