@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import threading
 
 # scikit-learn's check_estimator skips its array-API check unless this is set before scipy loads.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from tqdm import tqdm
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -35,6 +37,8 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("steady")
+# A mutant that hangs is ended. A lock that its process shares with the next would stay shut.
+tqdm.set_lock(threading.RLock())
 
 
 #: Fixtures that take seconds: every test that asks for one of them is slow.
