@@ -143,12 +143,15 @@ def test_good_download(server, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("answer", ["good", "no_length"])
-def test_a_download_is_kept_where_it_is_asked_for(few, server, tmp_path, monkeypatch, answer):
+def test_a_download_is_kept_where_it_is_asked_for(
+    few, server, tmp_path, monkeypatch, capsys, answer
+):
     monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(archives, "MAX_TOTAL", len(server.archive))  # it may be as large as that
     spec = replace(SETS["coil100"], url=f"{server.url}/{answer}")
     for folder, home in ((tmp_path / "asked", "asked"), (None, "cache")):
         assert fetch(spec, folder) == tmp_path / home / FILE
+        assert ("100%" in capsys.readouterr().err) == (answer == "good")  # of a known length
         assert {path.name for path in tmp_path.iterdir()} <= {"asked", home}
         assert list(listing(tmp_path / home)) == [FILE]
         arrays, _ = read_prepared(tmp_path / home / FILE, spec)
