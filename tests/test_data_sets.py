@@ -440,9 +440,12 @@ def test_damaged_prepared_files(folders, damage, capsys):
     path.write_bytes(DAMAGE[damage](arrays, save(arrays)))
     with pytest.raises(ArchiveError, match=r"damaged|does not hold|does not tell") as caught:
         load_yale_b("real")
-    assert str(path) in str(caught.value) or "'face.pgm'" in str(caught.value)
+    assert str(path) in str(caught.value) or " 'face.pgm' " in str(caught.value)
     assert main(["data"]) == 0
-    assert "a pickle was run" not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "a pickle was run" not in told
+    if damage != "file names":  # which are read when the set is loaded
+        assert str(caught.value).splitlines()[0] in told
 
 
 def test_any_damage_to_a_prepared_file_is_an_archive_error(tmp_path):

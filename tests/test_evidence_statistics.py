@@ -307,8 +307,10 @@ def test_every_word_has_its_condition():
 def test_holm_steps_down_from_the_smallest_p():
     """Four p, each times how many are not smaller, and never below the one before."""
     p = [0.02, 0.9, 0.001, 0.021]
-    found = findings([Estimate(t.isf(each / 2, 19), 1.0, 19) for each in p])
+    estimates = [Estimate(t.isf(each / 2, 19), 1.0, 19) for each in p]
+    found = findings(estimates)
     assert np.allclose([each.p_zero for each in found], [0.06, 0.9, 0.004, 0.06])
+    assert [each.p_margin for each in found] == [each.p_margin for each in estimates]  # as it was
 
 
 def test_the_margin_goes_first():

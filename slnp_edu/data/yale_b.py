@@ -116,7 +116,9 @@ def prepare(path: Path, subjects: Iterable[int] = SUBJECTS, n_images: int = 2414
 def _light(filename: str) -> tuple[int, int]:
     match = NAME.fullmatch(filename)
     if match is None:
-        raise ArchiveError(f"The file name {filename!r} does not tell the direction of the light.")
+        raise ArchiveError(
+            f"The file name {str(filename)!r} does not tell the direction of the light."
+        )
     return int(match["azimuth"]), int(match["elevation"])
 
 
