@@ -28,9 +28,8 @@ def verdict():
     return prose("15-verdict")
 
 
-@pytest.fixture(scope="module")
-def tables():
-    """Corner of a table -> row -> column -> what stands there."""
+def stored_tables():
+    """Corner of a table in chapter 15 -> row -> column -> what stands there."""
     found = {}
     for cell in chapter("15-verdict").cells:
         for output in cell.get("outputs", []):
@@ -41,6 +40,11 @@ def tables():
             (corner, *columns), _, *rows = lines
             found[corner] = {row: dict(zip(columns, cells, strict=True)) for row, *cells in rows}
     return found
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return stored_tables()
 
 
 def number(cell):
