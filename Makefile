@@ -50,7 +50,7 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 quick: lint  ## the inner loop, under a minute on two quiet cores: lint and the tests of the method and the evidence, but the slow ones
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/test_method_*.py tests/test_evidence_*.py slnp_edu
 
-test: lint  ## run every check: lint, unit tests, doctests, every notebook cell; report coverage
+test: lint  ## run the tests: lint, unit tests, doctests, the texts, every notebook cell; report coverage
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
 

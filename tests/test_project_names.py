@@ -12,7 +12,8 @@ import slnp_edu.data
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("slnp_edu", "tests", "tools", "book", "assignments", "benchmarks")
-PATH = re.compile(rf"(?<![\w/.-])(?:{'|'.join(FOLDERS)})/[\w./*-]*[\w*]")
+# What begins with ^ is a pattern, not a path.
+PATH = re.compile(rf"(?<![\w/.^-])(?:{'|'.join(FOLDERS)})/[\w./*-]*[\w*]")
 # Made by a contributor or by a run.
 MADE = ("a7-name", "book/NN", "book/04-s-step.md", "book/results/.partial")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -51,6 +51,11 @@ def test_every_import_is_declared():
     assert brought_by(imported("slnp_edu", "tools", "tests", "benchmarks")) <= everything
 
 
+def test_the_version_has_its_changes():
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {PROJECT['version']}\n" in changes
+
+
 def python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 

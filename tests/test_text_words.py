@@ -104,11 +104,11 @@ def test_what_the_readme_says_of_its_picture(found):
         for rival in ("LDA", "LFDA")
     ]
     assert (low, high) == (round(min(printed)), round(max(printed)))
-    assert "within about a point of LFDA everywhere" in alt
-    for basis in COMMON_BASES:
-        points = [abs(verdict.these.points) for verdict in found["LFDA", basis]]
-        assert len(points) == 17
-        assert max(points) < 1.4
+    for rival in ("LFDA", "LDA"):
+        leads = [each.these.points for basis in COMMON_BASES for each in found[rival, basis]]
+        assert len(leads) == 2 * 17
+        said = re.search(rf"(\S+) to (\S+)(?: points)? against {rival}", alt).groups()
+        assert said == (f"{min(leads):+.1f}", f"{max(leads):+.1f}")
 
 
 def read(page):
