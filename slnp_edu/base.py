@@ -179,8 +179,8 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _uses_labels(self) -> bool:
         return True
 
-    @abstractmethod
-    def _check_parameters(self) -> None: ...
+    def _check_parameters(self) -> None:
+        """Refuse what is out of range; without parameters of its own there is nothing to refuse."""
 
     @abstractmethod
     def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]: ...

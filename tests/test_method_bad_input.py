@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import slnp_edu
 from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
 from slnp_edu.base import in_basis
 
@@ -39,7 +40,7 @@ CASES = [
     ("K None", SLNP, {"n_neighbors": None}, X, Y, "n_neighbors must be a whole number"),
     ("K True", LSDA, {"n_neighbors": True}, X, Y, "n_neighbors must be a whole number"),
     ("d above the rank", SLNP, {"n_components": 5}, X, Y, "n_components=5 is above the rank, 4"),
-    ("d above the rank, LPP", LPP, {"n_components": 9}, X, None, "above the rank, 4"),
+    ("d of 9, LPP without labels", LPP, {"n_components": 9}, X, None, "above the rank, 4"),
     ("d of 0", SLNP, {"n_components": 0}, X, Y, "n_components must be a whole number"),
     ("d a fraction", LFDA, {"n_components": 0.9}, X, Y, "n_components must be a whole number"),
     ("no rounds", SLNP, {"max_iter": 0}, X, Y, "max_iter must be a whole number of at least 1"),
@@ -72,13 +73,9 @@ CASES = [
     ("unknown directions", SOLDE, {"directions": "all"}, X, Y, "directions must be one of one by"),
     ("K of 0, SOLDE", SOLDE, {"n_neighbors": 0}, X, Y, "n_neighbors must be a whole number"),
     ("NaN, SOLDE", SOLDE, {}, with_entry(np.nan), Y, "Input X contains NaN"),
-    ("all rows equal, SOLDE", SOLDE, {}, np.ones((30, 4)), Y, "do not vary"),
-    ("d above the rank, SOLDE", SOLDE, {"n_components": 5}, X, Y, "above the rank, 4"),
     ("no rounds, LADA", LADA, {"max_iter": 0}, X, Y, "max_iter must be a whole number"),
     ("tol negative, LADA", LADA, {"tol": -1}, X, Y, "tol must be a finite number"),
     ("a single class, LADA", LADA, {}, X, np.zeros(30), "at least two classes"),
-    ("all rows equal, LADA", LADA, {}, np.ones((30, 4)), Y, "do not vary"),
-    ("d above the rank, LADA", LADA, {"n_components": 5}, X, Y, "above the rank, 4"),
     ("fewer labels", SLNP, {}, X, Y[:-1], "X has 30 samples but y has 29 labels"),
     ("more labels", LSDA, {}, X[:-2], Y, "X has 28 samples but y has 30 labels"),
     ("no labels", SLNP, {}, X, None, "requires y to be passed"),
@@ -94,9 +91,14 @@ CASES = [
     ("no features", SLNP, {}, X[:, :0], Y, "0 feature"),
     ("no samples", SLNP, {}, X[:0], Y[:0], "0 sample"),
     ("one sample", LPP, {}, X[:1], None, "1 sample"),
-    ("all rows equal", SLNP, {}, np.ones((30, 4)), Y, "do not vary"),
-    ("all rows equal, LPP", LPP, {}, np.ones((30, 4)), None, "do not vary"),
+    ("all rows equal, LPP without labels", LPP, {}, np.ones((30, 4)), None, "do not vary"),
 ]
+for name in slnp_edu.__all__:
+    method = getattr(slnp_edu, name)
+    CASES += [
+        (f"all rows equal, {name}", method, {}, np.ones((30, 4)), Y, "do not vary"),
+        (f"d above the rank, {name}", method, {"n_components": 5}, X, Y, "above the rank, 4"),
+    ]
 
 
 def fitted_state(model):

@@ -16,10 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
+import slnp_edu
+from slnp_edu import LFDA, LPP, SLNP, SOLDE
+from slnp_edu.base import GraphEmbedding
 from slnp_edu.steps import neighbours, objective
 
-METHODS = [SLNP, LPP, LFDA, MFA, LSDA, SOLDE, LADA]
+METHODS = [getattr(slnp_edu, name) for name in slnp_edu.__all__]
+OTHERS = [method for method in METHODS if method is not SLNP]
 
 
 @pytest.mark.slow
@@ -241,7 +244,7 @@ def test_the_defaults_are_the_documented_ones():
             )
 
 
-@pytest.mark.parametrize("method", METHODS[1:])
+@pytest.mark.parametrize("method", OTHERS)
 def test_the_defaults_of_the_others_are_the_documented_ones(method):
     """Of several words the first is the default; "optional" is None."""
     for name, value in method().get_params().items():
@@ -260,7 +263,7 @@ def test_k_may_be_all_others_of_the_smallest_class_but_no_more(K, warned):
     assert len(caught) == warned
 
 
-@pytest.mark.parametrize("method", [LFDA, MFA, LSDA, LPP])
+@pytest.mark.parametrize("method", [m for m in METHODS if issubclass(m, GraphEmbedding)])
 def test_eigenvalues_are_the_ratios_that_the_method_makes_small_or_large(method):
     """``w'Aw / w'Bw`` of each direction, first the best one."""
     X, y = iris()
@@ -313,10 +316,10 @@ def test_labels_in_a_column_are_taken_with_scikit_learns_warning():
     np.testing.assert_array_equal(model.components_, SLNP(2).fit(X, y).components_)
 
 
-@pytest.mark.parametrize("method", [LPP, LFDA, MFA, LSDA, SOLDE])
+@pytest.mark.parametrize("method", [m for m in OTHERS if "n_neighbors" in m().get_params()])
 def test_one_neighbour_is_enough_for_the_others(method):
     X, y = iris()
-    assert method(2, 1).fit(X, y).components_.shape == (2, 4)
+    assert method(2, n_neighbors=1).fit(X, y).components_.shape == (2, 4)
 
 
 @pytest.mark.parametrize("method", METHODS)

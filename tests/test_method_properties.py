@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
+import slnp_edu
+from slnp_edu import LADA, LPP, SLNP, SOLDE
 
 SOLDE_TR = partial(SOLDE, directions="trace ratio")
 SUPERVISED_LPP = partial(LPP, within_classes=True)
-METHODS = [SLNP, LPP, SUPERVISED_LPP, LFDA, MFA, LSDA, SOLDE, SOLDE_TR, LADA]
+METHODS = [*(getattr(slnp_edu, name) for name in slnp_edu.__all__), SUPERVISED_LPP, SOLDE_TR]
 seeds = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore:n_neighbors=")
 

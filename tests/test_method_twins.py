@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+import slnp_edu
 from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
 from slnp_edu.base import BASES, in_basis
 from slnp_edu.baselines import inverse_shares, trace_ratio
@@ -51,6 +52,11 @@ def wide(seed):
 
 
 DATA = [plain, with_duplicates, wide]
+METHODS = [getattr(slnp_edu, name) for name in slnp_edu.__all__]
+
+
+def test_every_method_has_a_twin():
+    assert {name.lower() for name in slnp_edu.__all__} <= set(vars(twins))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -406,7 +412,7 @@ def directions(method, X, y, basis):
 
 @pytest.mark.parametrize("make", DATA)
 @pytest.mark.parametrize("basis", BASES)
-@pytest.mark.parametrize("method", ["PCA", "LDA", SLNP, LPP, LFDA, MFA, LSDA, SOLDE, LADA])
+@pytest.mark.parametrize("method", ["PCA", "LDA", *METHODS])
 def test_every_basis_keeps_its_promise_and_the_space(method, basis, make):
     X, y = make(1)
     W = directions(method, X, y, basis)
