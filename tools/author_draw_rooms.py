@@ -22,31 +22,39 @@ def name_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path, names):
-    """The files of the module that this file names in an import."""
+def imported(path):
+    """Every name that a file imports, with the whole way to it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            found = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in found:
-            room = name.rpartition(".")[0]
-            yield from [name] if name in names else [room] if room in names else []
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def graph():
-    """File -> files that it imports; a room stands for the files that its __init__.py imports."""
+    """File -> files that it imports.
+
+    What a room hands on, such as slnp_edu.data.load_mnist, comes from the file that has it; what a
+    room makes itself, such as slnp_edu.data.LOADERS, from all that its __init__.py imports.
+    """
     paths = {name_of(path): path for path in sorted((ROOT / "slnp_edu").rglob("*.py"))}
-    found = {name: set(imports(path, paths)) - {name} for name, path in paths.items()}
     rooms = {name for name, path in paths.items() if path.name == "__init__.py"}
-    drawn = {name: targets for name, targets in found.items() if name not in rooms}
-    for targets in drawn.values():
-        for room in targets & rooms:
-            targets |= found[room]
-        targets -= rooms
-    return drawn
+    given = {}  # name in a room -> where the room has it from
+    for room in rooms:
+        given |= {f"{room}.{n.rpartition('.')[2]}": n for n in imported(paths[room])}
+
+    def places(name):
+        name = given.get(name, name)
+        file = name if name in paths else name.rpartition(".")[0]
+        if file in rooms:
+            return {place for n in imported(paths[file]) for place in places(n)}
+        return {file} & set(paths)
+
+    return {
+        name: set().union(*map(places, imported(path))) - {name}
+        for name, path in paths.items()
+        if name not in rooms
+    }
 
 
 def reduced(drawn):
