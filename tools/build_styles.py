@@ -6,6 +6,7 @@ stands as a word in a page, or in a script, which may set it. In the fonts of ic
 that the rules name. It runs after everything else has been written.
 """
 
+import logging
 import re
 import zlib
 from pathlib import Path
@@ -18,6 +19,7 @@ LINKS = re.compile(r'(?:<link(?=[^>]*rel="stylesheet")[^>]*href="((?:\.\./)*)_st
 ADDRESS = re.compile(r'href="([^"?]*)')
 HAS_RULES = {"media", "supports", "layer", "container"}
 IMPORT = re.compile(r'@import "([^"]*)";')
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # a line a table would drown a warning
 
 
 def words(out):
