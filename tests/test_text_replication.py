@@ -9,14 +9,14 @@ import pytest
 from scipy.stats import spearmanr
 from test_text_verdict import span, stored_tables, word
 
-from slnp_edu.evidence import paper, records
-from slnp_edu.evidence.statistics import COMMON_BASES, verdicts
+from slnp_edu.evidence import choices, paper, records, tuning
+from slnp_edu.evidence.statistics import COMMON_BASES, explained, verdicts
 
 PAGE = (Path(__file__).parent.parent / "REPLICATION.md").read_text(encoding="utf-8")
 LINES = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| ")]
 ROWS = dict(line for line in LINES if len(line) == 2)
 COLUMNS = [(name, N_i) for name, sizes in paper.DIMENSIONS.items() for N_i in sizes]
-COUNT = {1: "one", 3: "three", 5: "five"}
+COUNT = {0: "none", 1: "one", 2: "two", 3: "three", 5: "five", 6: "six"}
 
 
 def outcome(claim):
@@ -40,14 +40,40 @@ def rates():
 
 @pytest.fixture(scope="module")
 def such():
-    """(other, basis) -> the words on SLNP against it, for such images."""
+    """(other, basis) -> (data set, N_i) -> the finding on SLNP against it, for such images."""
     found = {}
     for name, sizes in paper.DIMENSIONS.items():
         record = records.load(name)
         outcomes = {N_i: records.all_outcomes(record, N_i) for N_i in sizes}
-        for (_, *pair), each in verdicts(outcomes, landing.CLUSTERS[name]).items():
-            found.setdefault(tuple(pair), []).append(each.such.word)
-    return {pair: Counter(words) for pair, words in found.items()}
+        for (N_i, *pair), each in verdicts(outcomes, landing.CLUSTERS[name]).items():
+            found.setdefault(tuple(pair), {})[name, N_i] = each.such
+    return found
+
+
+def words(findings):
+    return Counter(finding.word for finding in findings.values())
+
+
+def points(such, other, names=tuple(paper.DIMENSIONS)):
+    """The differences in both bases, in the columns of some data sets."""
+    return [
+        finding.points
+        for basis in COMMON_BASES
+        for (name, _), finding in such[other, basis].items()
+        if name in names
+    ]
+
+
+def printed_leads(other, names=tuple(paper.DIMENSIONS)):
+    return [
+        paper.rate(name, "SLNP", N_i) - paper.rate(name, other, N_i)
+        for name, N_i in COLUMNS
+        if name in names
+    ]
+
+
+def span_of(values, form="{:+.1f} to {:+.1f}"):
+    return form.format(min(values), max(values))
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +154,7 @@ def test_the_leads_over_lfda_and_lda(rival, such):
     said = outcome(f"it leads {rival}")
     leads = landing.printed(rival)
     assert f"by {min(leads):+.1f} to {max(leads):+.1f} points" in said
-    plain, white = such[rival, "orthonormal"], such[rival, "whitened"]
+    plain, white = words(such[rival, "orthonormal"]), words(such[rival, "whitened"])
     for start, count, columns in (
         ("orthonormal, it is level", plain, " of 17 columns"),
         ("whitened, level", white, ""),
@@ -139,19 +165,125 @@ def test_the_leads_over_lfda_and_lda(rival, such):
         ) in said
 
 
-def test_the_leads_over_mfa_and_lsda(such):
+def test_what_else_is_said_of_lfda(such):
+    said = outcome("it leads LFDA")
+    assert f"differences go from {span_of(points(such, 'LFDA'))} points" in said
+    apart = {
+        column: finding.points
+        for column, finding in such["LFDA", "orthonormal"].items()
+        if finding.word == "level" and finding.p_zero < 0.05
+    }
+    objects = [lead for (name, _), lead in apart.items() if name == "coil100"]
+    (face,) = [lead for (name, _), lead in apart.items() if name == "yale_b"]
+    assert len(apart) == 3
+    assert min(objects) > 0
+    assert f"by up to {max(objects):.1f}, and one of faces lower, by {-face:.1f}." in said
+    ways = set()
+    for name, N_i in choices.COLUMN.items():
+        rates = choices.rates(records.load(f"{name}-choices"))
+        leads = (rates["SLNP"] - rates["LFDA"]).mean(axis=0)
+        ways.add(leads.size)
+        assert leads.max() < paper.rate(name, "SLNP", N_i) - paper.rate(name, "LFDA", N_i)
+    assert f"Of {ways.pop():,} ways" in said
+
+
+def test_what_else_is_said_of_lda(such):
+    ahead = [column for column, f in such["LDA", "orthonormal"].items() if f.word == "ahead"]
+    digits = sum(name == "mnist" for name, _ in ahead)
+    d = [setting["d"] for setting in paper.DIMENSIONS["mnist"].values()]
+    assert (
+        f"{COUNT[digits].capitalize()} of the {len(ahead)} are digits, where LDA has nine "
+        f"directions and SLNP {span_of(d, '{} to {}')}"
+    ) in outcome("it leads LDA")
+
+
+def test_the_leads_over_mfa(such):
     said = outcome("it leads MFA")
-    ahead = {pair: count["ahead"] for pair, count in such.items()}
-    for other, words in (
-        ("MFA", "ahead of MFA in {} of 17 (whitened {})"),
-        ("LSDA", "of LSDA in {} (whitened {}), behind in none"),
-        ("MFA, per sample", "chosen for each sample, as other codes have it: ahead in {} (w"),
-    ):
-        plain, white = ahead[other, "orthonormal"], ahead[other, "whitened"]
-        assert words.format(plain, white) in said
-    assert said.endswith(f"(whitened {ahead['MFA, per sample', 'whitened']})")
-    for other in ("MFA", "LSDA"):
-        assert not any(such[other, basis]["behind"] for basis in COMMON_BASES)
+    for name, title in (("yale_b", "faces"), ("coil100", "objects"), ("mnist", "digits")):
+        printed = span_of(printed_leads("MFA", [name]), "{:.1f} to {:.1f}")
+        assert f"on {title} by {printed}" in said
+        assert f"on {title} {span_of(points(such, 'MFA', [name]))}" in said
+    plain, white = words(such["MFA", "orthonormal"]), words(such["MFA", "whitened"])
+    assert (
+        f"ahead in {plain['ahead']} of 17 columns (whitened {white['ahead']}), behind in none"
+        in said
+    )
+    assert plain["behind"] == white["behind"] == 0
+    plain, white = (words(such["MFA, per sample", b]) for b in ("orthonormal", "whitened"))
+    assert (
+        f"ahead in {plain['ahead']} (whitened {white['ahead']}) and behind in {plain['behind']} "
+        f"(whitened {white['behind']})"
+    ) in said
+
+
+def test_the_leads_over_lsda(such, rates):
+    said = outcome("it leads LSDA")
+    assert f"by {span_of(printed_leads('LSDA'))} points" in said
+    for basis in COMMON_BASES:
+        ahead = {column for column, f in such["LSDA", basis].items() if f.word == "ahead"}
+        assert ahead == {column for column in COLUMNS if column[0] != "mnist"}
+        assert f"{len(ahead)} of 17 columns in either basis" in said
+        assert words(such["LSDA", basis])["behind"] == 0
+    tuned = records.load("yale_b-tuned")
+    ten = slice(tuning.SPLITS)
+    gains = [
+        tuning.column(tuned, N_i).rates("LSDA", basis).mean()
+        - np.mean(records.rates(records.load("yale_b"), N_i)["LSDA"][basis][ten])
+        for N_i in tuning.GRIDS["yale_b"]
+        for basis in COMMON_BASES
+    ]
+    assert f"gains {span_of(gains, '{:.0f} to {:.0f}')} points" in said
+
+
+def test_few_images(such):
+    said = outcome("the advantage is largest")
+    others = [method for method in paper.METHODS if method != "SLNP"]
+    for name, title in (("coil100", "objects"), ("mnist", "digits")):
+        assert f"{title} with N<sub>i</sub> = {min(paper.DIMENSIONS[name])}" in said
+
+    def told(name, basis):
+        column = (name, min(paper.DIMENSIONS[name]))
+        return {other: such[other, basis][column].word for other in others}
+
+    for basis in COMMON_BASES:
+        assert "ahead" not in told("mnist", basis).values()
+        level, ahead = ["LDA", "LFDA"], ["MFA", "LSDA"]
+        assert told("coil100", basis) == dict.fromkeys(level, "level") | dict.fromkeys(
+            ahead, "ahead"
+        )
+    lda = such["LDA", "whitened"]["mnist", 5]
+    assert lda.word == "behind"
+    assert f"whitened behind LDA by {-lda.points:.1f} points" in said
+
+
+def test_in_short(rates):
+    (said,) = [line for line in PAGE.split("\n\n") if line.startswith("**In short.**")]
+    record = records.load("mnist")
+    found = {N_i: records.rates(record, N_i) for N_i in paper.DIMENSIONS["mnist"]}
+    inside = {
+        (method, basis): sum(
+            explained(paper.rate("mnist", method, N_i), of[method][basis])
+            for N_i, of in found.items()
+        )
+        for method in paper.METHODS
+        for basis in COMMON_BASES
+    }
+    rivals = sum(inside[m, "whitened"] for m in paper.METHODS if m != "SLNP")
+    assert f"all {rivals} printed rates of the rivals" in said
+    assert rivals == 4 * len(found)
+    assert f"all {COUNT[inside['SLNP', 'orthonormal']]} of SLNP" in said
+    assert inside["SLNP", "orthonormal"] == len(found)
+    tuned = [
+        finding.word
+        for name in tuning.GRIDS
+        for (_, other, basis), finding in tuning.tuned_findings(records.load(f"{name}-tuned"))[
+            0
+        ].items()
+        if (other, basis) == ("LFDA", "free")
+    ]
+    level, undecided = tuned.count("level"), tuned.count("undecided")
+    assert len(tuned) == 8 == level + undecided
+    assert f"LFDA in {COUNT[level]} of eight columns and undecided in {COUNT[undecided]}" in said
 
 
 def test_learning():
@@ -170,19 +302,20 @@ def test_learning():
 
 def test_convergence(faces):
     said = outcome("J converges")
-    for K, words in (
-        (5, "ends {:.0f} to {:.0f} per cent below its first value on five splits"),
-        (9, "with K = 9 {:.0f} to {:.0f} per cent above"),
+    for K, form in (
+        (5, "J ends {:.0f} to {:.0f} per cent below its first value"),
+        (9, "with K = 9 it settles {:.0f} to {:.0f} per cent above"),
     ):
-        J = np.array([unit["paper"] for unit in of(faces, f"fig4/{K}")])[:, :10]
-        assert len(J) == 5
-        moved = sorted(100 * abs(J[:, 9] / J[:, 0] - 1))
-        assert words.format(moved[0], moved[-1]) in said
+        J = np.array([unit["paper"] for unit in of(faces, f"fig4/{K}")])
+        assert J.shape == (5, 20)
+        assert span_of(100 * abs(J[:, 9] / J[:, 0] - 1), form) in said
+        drift = 100 * np.max(abs(J[:, 10:] / J[:, 9:10] - 1))
+        assert (f"drifts by up to {drift:.1f} per cent" in said) == (K == 5)
         assert np.all((J[:, 9] < J[:, 0]) == (K == 5))
         assert np.all(abs(J[:, 9] / J[:, 8] - 1) < 0.001)
         assert np.any(np.diff(J, axis=1) > 1e-3 * J[:, :-1])
     assert "less than 0.1 per cent" in said
-    assert f"With K = {paper.FIGURES[4]['K']}, the setting shown" in said
+    assert f"the setting shown**, K = {paper.FIGURES[4]['K']}" in said
 
 
 def test_the_band_of_similarities(faces):
@@ -196,15 +329,14 @@ def test_the_band_of_similarities(faces):
     assert "the smallest is {:.3f} and {:.3f}".format(*low) in said
     K = paper.FIGURES[5]["K"]
     ceiling = (1 + 1 / np.sqrt(K - 1)) / K  # chapter 5: one neighbour at distance 0
-    assert f"more than {ceiling:.3f}" in said
+    assert f"above {ceiling:.3f} for K = {K}" in said
     assert max(band[1] for band in ends) < ceiling
 
 
 def test_light_and_gamma(faces):
-    said = outcome("the most similar face")
+    said = outcome("learned similarity captures")
     learned, lpp = (np.mean([u[name] for u in of(faces, "fig6")]) for name in ("learned", "lpp"))
-    assert f"(rank correlation {learned:.2f})" in said
-    assert f"does ({lpp:.2f})" in said
+    assert f"is {learned:.2f} for the learned one and {lpp:.2f} for LPP's" in said
 
     said = outcome("gamma tells")
     units = of(faces, "fig5-7")
@@ -217,6 +349,10 @@ def test_light_and_gamma(faces):
     ours = [gamma for unit in units for gamma in unit["gamma"]]
     assert f"printed {printed[0]} to {printed[-1]} do not" in said
     assert f"from {min(ours):.2f} to {max(ours):.2f} over all classes" in said
+    order = sorted(paper.FIGURES[7]["gamma"], key=paper.FIGURES[7]["gamma"].get)
+    assert "classes {}, {} and {}".format(*order) in said
+    same = sum(bool(np.all(np.diff([u["gamma"][c - 1] for c in order]) > 0)) for u in units)
+    assert f"in {COUNT[same]} of {COUNT[len(units)]} splits" in said
 
 
 def test_sensitivity(faces):
@@ -232,16 +368,34 @@ def test_sensitivity(faces):
     for mean in means.values():
         kept = mean[[K.index(k) for k in named]]
         assert np.ptp(kept) < 1
-    assert f"from K = {named[0]} to {named[-1]}" in said
-    cost = sorted(mean.max() - mean[K.index(2)] for mean in means.values())
-    assert f"K = 2 costs {cost[0]:.1f} to {cost[-1]:.1f} points" in said
-    best = {K[means["fig12", basis].argmax()] for basis in COMMON_BASES}
-    assert best == {5}
+    assert f"from K = {named[0]} to {named[-1]} mean" in said
+    assert f"on digits from {named[0]} to {named[-1]}, Fig. 12" in said
+    assert (
+        f"on faces from {paper.FIGURES[8]['K'][0]} to {paper.FIGURES[8]['K'][-1]}, Fig. 8" in said
+    )
+    assert tuple(K) == paper.FIGURES[8]["K"]
+    spread = {basis: np.ptp(means["fig8", basis]) for basis in COMMON_BASES}
+    assert (
+        f"From {K[0]} to {K[-1]} they differ by up to {spread['whitened']:.1f} points (whitened) "
+        f"and {spread['orthonormal']:.1f} (orthonormal) on faces"
+    ) in said
+    digits = [means["fig12", basis] for basis in COMMON_BASES]
+    cost = [mean.max() - mean[K.index(2)] for mean in digits]
+    assert f"K = 2 costs {span_of(cost, '{:.1f} to {:.1f}')} on digits" in said
+    assert {K[mean.argmax()] for mean in digits} == {5}
     assert f"is 5 here, {paper.FIGURES[12]['best_K']} in the paper" in said
 
-    best = paper.FIGURES[9]["best_d"]
-    assert f"{best} lies within 0.4 points of the best d" in outcome(f"d = {best}")
+
+def test_directions(faces):
+    d = paper.FIGURES[9]["best_d"]
+    said = outcome(f"on faces the rate rises fast until d = {d}")
     units = of(faces, "fig9")
-    for basis in COMMON_BASES:
-        mean = np.mean([unit[basis] for unit in units], axis=0)
-        assert mean.max() - mean[units[0]["x"].index(best)] < 0.4
+    means = {basis: np.mean([unit[basis] for unit in units], axis=0) for basis in COMMON_BASES}
+    x = units[0]["x"]
+    for mean in means.values():
+        assert mean.max() - mean[x.index(d)] < 0.4
+        assert mean.max() - mean[x.index(18)] < 3
+    best = {basis: x[mean.argmax()] for basis, mean in means.items()}
+    assert f"{d} lies within 0.4 points" in said
+    assert f"is {best['whitened']} whitened and {best['orthonormal']} orthonormal; d = 18" in said
+    assert said.endswith("within 3")
