@@ -328,6 +328,25 @@ def test_a_record_is_checked_without_the_data(record, what):
     assert found.startswith(("mnist: the ", "table/10/00: "))
 
 
+FIGURES_OF_FACES = ("fig4/5/00", "fig5-7/00", "fig6/00", "fig8/00", "fig9/00", "tie/20/00")
+OF_A_FIGURE = [("yale_b", key) for key in FIGURES_OF_FACES] + [("mnist", "fig12/00")]
+
+
+@pytest.mark.parametrize(("name", "key"), OF_A_FIGURE)
+def test_a_unit_of_a_figure_is_checked_without_the_data(name, key):
+    committed = records.load(name)
+    assert records.check(name, committed) == []
+    told = [f"{key}: entries are missing, or there are some too many"]
+    for entry, values in committed["units"][key].items():
+        tampered = copy.deepcopy(committed)
+        del tampered["units"][key][entry]
+        assert records.check(name, tampered) == told
+        tampered["units"][key][entry] = values[:-1] if isinstance(values, list) else [values]
+        assert records.check(name, tampered) == told
+    tampered["units"][key] = committed["units"][key] | {"more": 0}
+    assert records.check(name, tampered) == told
+
+
 def test_none_right_and_all_right_are_counts_like_any_other(record):
     table = record["units"]["table/10/00"]
     table["right"]["LADA"] = [0, table["tested"], 0]

@@ -65,6 +65,20 @@ BY_IMAGE = tuple(
 )
 
 
+_PEOPLE, _FACES = paper.FIGURES[5]["class"], paper.FIGURES[5]["N_i"]  # class 38 is the last one
+#: What a unit of a figure leaves behind: each entry and how many values it has; 0 is a number.
+FIGURE_ENTRIES: dict[str, dict[str, int]] = {
+    "fig4": dict.fromkeys(RULES, FIG4_ROUNDS),
+    "fig5-7": {"rows": _FACES, "similarities": 10, "lpp": paper.FIGURES[5]["K"]}
+    | dict.fromkeys(("gamma", "spread_projected", "spread_original", "training_rows"), _PEOPLE),
+    "fig6": dict.fromkeys(("learned", "lpp"), _PEOPLE),
+    "fig8": dict.fromkeys(("x", *COMMON), len(paper.FIGURES[8]["K"])),
+    "fig9": dict.fromkeys(("x", *COMMON), len(FIG9_DIMENSIONS)),
+    "fig12": dict.fromkeys(("x", *COMMON), len(FIG12_NEIGHBOURS)),
+    "tie": {"d = C - 1": 0, "tie drawn": 0},
+}
+
+
 class RecordError(ValueError):
     """A record does not hold, or cannot be made; the message says so in one sentence."""
 

@@ -258,6 +258,9 @@ def check(name: str, record: dict[str, Any]) -> list[str]:
 def _check_counts(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
     """Every entry must be there and none besides, and the counts be those of the outcomes."""
     if unit.kind != "table":
+        sizes = {name: len(v) if isinstance(v, list) else 0 for name, v in recorded.items()}
+        if sizes != experiments.FIGURE_ENTRIES[unit.kind]:
+            yield f"{unit.key}: entries are missing, or there are some too many"
         return
     methods, bases = _METHODS[unit.kind], _BASES[unit.kind]
     entries = {"tested", "right", "outcomes"}
