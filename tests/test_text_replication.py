@@ -152,7 +152,7 @@ def test_in_how_many_columns_slnp_is_first(rates):
 @pytest.mark.parametrize("rival", ["LFDA", "LDA"])
 def test_the_leads_over_lfda_and_lda(rival, such):
     said = outcome(f"it leads {rival}")
-    leads = landing.printed(rival)
+    leads = printed_leads(rival)
     assert f"by {min(leads):+.1f} to {max(leads):+.1f} points" in said
     plain, white = words(such[rival, "orthonormal"]), words(such[rival, "whitened"])
     for start, count, columns in (
@@ -216,7 +216,7 @@ def test_the_leads_over_mfa(such):
     ) in said
 
 
-def test_the_leads_over_lsda(such, rates):
+def test_the_leads_over_lsda(such):
     said = outcome("it leads LSDA")
     assert f"by {span_of(printed_leads('LSDA'))} points" in said
     for basis in COMMON_BASES:
@@ -256,7 +256,7 @@ def test_few_images(such):
     assert f"whitened behind LDA by {-lda.points:.1f} points" in said
 
 
-def test_in_short(rates):
+def test_in_short():
     (said,) = [line for line in PAGE.split("\n\n") if line.startswith("**In short.**")]
     record = records.load("mnist")
     found = {N_i: records.rates(record, N_i) for N_i in paper.DIMENSIONS["mnist"]}
