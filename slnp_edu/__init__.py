@@ -1,6 +1,6 @@
 """SLNP, step by step: the module that the book calls."""
 
-from slnp_edu.baselines import LADA, LFDA, LPP, LSDA, MFA, SOLDE
+from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
 from slnp_edu.slnp import SLNP
 
-__all__ = ["LADA", "LFDA", "LPP", "LSDA", "MFA", "SLNP", "SOLDE"]
+__all__ = ["LFDA", "LPP", "LSDA", "MFA", "SLNP"]

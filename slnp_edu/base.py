@@ -128,12 +128,23 @@ def check_samples(X: Any, at_least: int = 1) -> Array:
     return samples
 
 
+def count_directions(n_components: int | None, rank: int, y: Any) -> int:
+    """Return d: what was asked for, or C - 1 (with no labels, all), never above the rank."""
+    if rank == 0:
+        raise ValueError("The samples do not vary in any direction this method can use.")
+    if n_components is None:
+        return rank if y is None else min(len(np.unique(y)) - 1, rank)
+    if n_components > rank:
+        raise ValueError(f"n_components={n_components} is above the rank, {rank}.")
+    return int(n_components)
+
+
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A linear projection learned from samples.
 
-    A method says what it refuses (`_check_parameters`) and how it learns W, and whatever else it
-    leaves behind, from centred data (`_learn`). Nothing is stored on the estimator before all is
-    there, so a failed ``fit`` changes nothing.
+    A method says what it refuses (`_check_parameters`) and how it learns W from centred data
+    (`_learn`), which stores at its end whatever else it has learned: a failed ``fit`` changes
+    nothing.
     """
 
     own_basis = "own"  # "whitened" or "orthonormal" where the method's own constraint is that one
@@ -160,13 +171,11 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         samples = check_samples(X, at_least=2)
         labels = self._check_labels(y, len(samples)) if self._uses_labels() else None
         mean = samples.mean(axis=0)
-        W, learned = self._learn(samples - mean, labels)
+        W = self._learn(samples - mean, labels)
         validate_data(self, X, skip_check_array=True)  # notes feature names and their number
         self.mean_: Array = mean
         basis = "own" if self.basis == self.own_basis else self.basis
         self.components_: Array = in_basis(W, basis, samples).T
-        for name, value in learned.items():
-            setattr(self, name, value)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -183,7 +192,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Refuse what is out of range; without parameters of its own there is nothing to refuse."""
 
     @abstractmethod
-    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]: ...
+    def _learn(self, X: Array, y: Any) -> Array: ...
 
     def _check_labels(self, y: Any, N: int) -> NDArray[np.intp]:
         """Labels as 0 ... C - 1."""
@@ -202,16 +211,6 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if sizes.max() < 2:
             raise ValueError(f"{type(self).__name__} needs a class of at least two samples.")
         return np.asarray(label)
-
-    def _n_components(self, rank: int, y: Any) -> int:
-        """d: what was asked for, or C - 1 (with no labels, all), never above the rank."""
-        if rank == 0:
-            raise ValueError("The samples do not vary in any direction this method can use.")
-        if self.n_components is None:
-            return rank if y is None else min(int(y.max()), rank)
-        if self.n_components > rank:
-            raise ValueError(f"n_components={self.n_components} is above the rank, {rank}.")
-        return int(self.n_components)
 
     @property
     def _n_features_out(self) -> int:
@@ -235,9 +234,11 @@ class GraphEmbedding(LinearProjection):
     @abstractmethod
     def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]: ...
 
-    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
+    def _learn(self, X: Array, y: Any) -> Array:
         A, B = self._matrices(X, y)
         P = whitening(B)
         sign = -1.0 if self.maximises else 1.0
-        W, values = smallest_eigenvectors(sign * A, P, self._n_components(P.shape[1], y))
-        return W, {"eigenvalues_": sign * values}
+        d = count_directions(self.n_components, P.shape[1], y)
+        W, values = smallest_eigenvectors(sign * A, P, d)
+        self.eigenvalues_ = sign * values
+        return W

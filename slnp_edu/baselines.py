@@ -1,12 +1,11 @@
-"""The methods SLNP is compared with: LPP, LFDA, MFA, LSDA, SOLDE and LADA.
+"""The methods SLNP is compared with: LPP, LFDA, MFA and LSDA.
 
-All but the last learn W from a graph that is fixed beforehand in the original space. LPP, LFDA, MFA
-and LSDA say only which two matrices they pit against each other; `slnp_edu.base.GraphEmbedding`
-does the rest. SOLDE asks for orthogonal directions, LADA learns its graph in rounds as SLNP does.
+All learn W from a graph that is fixed beforehand in the original space. They say only which two
+matrices they pit against each other; `slnp_edu.base.GraphEmbedding` does the rest.
 PCA and LDA are scikit-learn's; `slnp_edu.base.in_basis` gives their directions the same bases.
 
 In every method ``basis="own"``, the default, keeps the method's own constraint as its authors have
-it: ``W'BW = I``, with a B that differs from method to method, or ``W'W = I`` (SOLDE and LADA).
+it: ``W'BW = I``, with a B that differs from method to method.
 ``basis="whitened"`` gives the same subspace a basis with ``W'StW = I``, the paper's (22), and
 ``basis="orthonormal"`` one with ``W'W = I``. Two methods are compared in one metric only if both
 are whitened or both are orthonormal. The data are centred first, as the PCA step of the paper does
@@ -20,27 +19,20 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 from scipy.spatial.distance import cdist
 
 from slnp_edu.base import (
     GraphEmbedding,
-    LinearProjection,
     check_choice,
     check_integer,
     check_number,
 )
+from slnp_edu.search import Search
 from slnp_edu.steps import (
     Array,
-    fix_signs,
     laplacian_scatter,
-    neighbours,
-    objective,
     similarity_matrix,
-    smallest_eigenvectors,
-    uniform_similarity,
-    whitening,
 )
 
 
@@ -153,11 +145,11 @@ class LFDA(GraphEmbedding):
         check_integer("n_neighbors", self.n_neighbors, 1)
         check_choice("metric", self.metric, ("weighted", "plain"))
 
-    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
-        W, learned = super()._learn(X, y)
+    def _learn(self, X: Array, y: Any) -> Array:
+        W = super()._learn(X, y)
         if self.basis == "own" and self.metric == "weighted":
-            W = W * np.sqrt(np.maximum(learned["eigenvalues_"], 0.0))  # none below 0 but rounding
-        return W, learned
+            W = W * np.sqrt(np.maximum(self.eigenvalues_, 0.0))  # below 0 only by rounding
+        return W
 
     def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
         # Weight 1/N on every pair gives St; what differs from it within the classes is added.
@@ -300,209 +292,12 @@ class LSDA(GraphEmbedding):
         return A, X.T @ (W_w.sum(axis=1)[:, None] * X)
 
 
-@dataclass(eq=False, repr=False)
-class SOLDE(LinearProjection):
-    """Stable Orthogonal Local Discriminant Embedding. The paper cites it but does not define it.
-
-    The definition is second-hand: it follows the account of Yang et al. (Pattern Recognition 71,
-    2017). Two samples are neighbours if either is among the K nearest of the other. Neighbours of
-    the same class get the similarity ``S = exp(-d^2 / sigma)`` and the diversity ``H = 1 - S``,
-    neighbours of different classes the margin ``F = exp(-d^2 / sigma)``. With their Laplacians and
-    ``L_d = a L_s - (1 - a) L_v``, W makes ``w'X'L_m Xw`` large against ``w'X'L_d Xw``, where the
-    directions are orthogonal.
-
-    Conventions. ``L_d`` is the Laplacian of ``a S - (1 - a) H = S - (1 - a)`` and has negative
-    eigenvalues if a is small against the distances; then the ratio has no largest value, and
-    ``fit`` refuses. With the default sigma every S is at least 1/e, so any ``a > 1 - 1/e = 0.63``
-    will do. Null directions of ``X'L_d X`` are dropped. Neither sigma nor a is known from the
-    source: the defaults are ours.
-
-    Parameters
-    ----------
-    n_components : int, optional
-        Directions (d); by default C - 1 or the rank of ``X'L_d X``, whichever is less.
-    n_neighbors : int, default 5
-    a : float, default 0.75
-        Weight of the similarity against the diversity, 0.5 <= a <= 1.
-    sigma : float, optional
-        Width of the kernel. By default the largest d^2 of two neighbours.
-    directions : {"one by one", "trace ratio"}
-        Each direction the best of those orthogonal to the ones before it (SOLDE), or all d at
-        once, with the largest ratio of the traces (SOLDE-TR).
-    basis : {"own", "whitened", "orthonormal"}
-        "own" is orthonormal here.
-
-    Attributes
-    ----------
-    components_ : array of shape (d, D)
-    mean_ : array of shape (D,)
-    ratio_ : float
-        ``tr(W'X'L_m XW) / tr(W'X'L_d XW)`` for the orthonormal W.
-    """
-
-    own_basis = "orthonormal"
-
-    n_components: int | None = None
-    n_neighbors: int = 5
-    _: KW_ONLY
-    a: float = 0.75
-    sigma: float | None = None
-    directions: str = "one by one"
-    basis: str = "own"
-
-    def _check_parameters(self) -> None:
-        check_integer("n_neighbors", self.n_neighbors, 1)
-        check_number("a", self.a, 0.5, np.nextafter(1, 2))
-        if self.sigma is not None:
-            check_number("sigma", self.sigma, np.finfo(float).tiny)
-        check_choice("directions", self.directions, ("one by one", "trace ratio"))
-
-    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
-        margin, L_d = self._matrices(X, y)
-        lowest, highest = np.linalg.eigvalsh(L_d)[[0, -1]]
-        if lowest < -1e-12 * abs(highest):
-            raise ValueError(
-                "X'L_d X has negative eigenvalues; a nearer 1 or a larger sigma helps."
-            )
-        U = range_basis(L_d)
-        d = self._n_components(U.shape[1], y)
-        solve = one_by_one if self.directions == "one by one" else trace_ratio
-        W = U @ solve(-U.T @ margin @ U, U.T @ L_d @ U, d)
-        return fix_signs(W), {"ratio_": np.trace(W.T @ margin @ W) / np.trace(W.T @ L_d @ W)}
-
-    def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
-        N = len(X)
-        j, k = nearest_neighbour_graph(X, min(self.n_neighbors, N - 1)).tocoo().coords
-        squared = np.sum((X[j] - X[k]) ** 2, axis=1)
-        sigma = (squared.max() or 1.0) if self.sigma is None else self.sigma
-        s, same = np.exp(-squared / sigma), y[j] == y[k]
-        F = csr_array((s[~same], (j[~same], k[~same])), shape=(N, N))
-        S_minus = csr_array((s[same] - (1 - self.a), (j[same], k[same])), shape=(N, N))
-        return laplacian_scatter(X, F), laplacian_scatter(X, S_minus)
-
-
-@dataclass(eq=False, repr=False)
-class LADA(LinearProjection):
-    """Locality Adaptive Discriminant Analysis (Li, Chen, Nie and Wang, IJCAI 2017).
-
-    The closest relative of SLNP: it too learns the similarities within each class from the
-    projected distances, in turns with W, from the start ``s_ijk = 1/N_i``. It needs neither K nor
-    gamma, because s enters squared. With the distances d_ijk of (28) it minimises
-
-    ``sum_i N_i sum_jk s_ijk^2 d_ijk / (1/N sum_jk ||W'x_j - W'x_k||^2)``
-
-    under ``W'W = I``, ``s >= 0`` and ``sum_k s_ijk = 1``. For given s this is a trace ratio, for
-    given W the best s_ijk is proportional to ``1 / d_ijk``. No step lets the ratio rise.
-
-    The definition is second-hand: it follows a transcription of the article's equations (7) to
-    (17), not the article.
-
-    Conventions. A sample is not its own neighbour: printed with k = j in the sums, all of s would
-    fall on the sample itself. Samples that coincide with others share s alike among these. Null
-    directions of St are dropped. Distances of all pairs in a class are held at once.
-
-    Parameters
-    ----------
-    n_components : int, optional
-        Directions (d); by default C - 1 or the rank of the data, whichever is less.
-    max_iter : int, default 10
-        The most rounds to run.
-    tol : float, default 1e-6
-        Stop when the ratio falls by no more than this fraction of itself.
-    basis : {"own", "whitened", "orthonormal"}
-        "own" is orthonormal here.
-
-    Attributes
-    ----------
-    components_ : array of shape (d, D)
-    mean_ : array of shape (D,)
-    objective_ : array of shape (rounds,)
-        The ratio after each round, never rising.
-    n_iter_ : int
-    """
-
-    own_basis = "orthonormal"
-
-    n_components: int | None = None
-    _: KW_ONLY
-    max_iter: int = 10
-    tol: float = 1e-6
-    basis: str = "own"
-
-    def _check_parameters(self) -> None:
-        check_integer("max_iter", self.max_iter, 1)
-        check_number("tol", self.tol, 0)
-
-    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
-        U = range_basis(X.T @ X)
-        d = self._n_components(U.shape[1], y)
-        Z = X @ U
-        N_i = np.bincount(y)[y][:, None]
-        S: Any = uniform_similarity(y)  # N_i s^2 for s = 1/N_i
-        J: list[float] = []
-        for _ in range(self.max_iter):
-            V = trace_ratio(laplacian_scatter(Z, S), Z.T @ Z, d)
-            indices, distances = neighbours(Z @ V, y, int(N_i.max()) - 1)
-            weights = N_i * inverse_shares(distances) ** 2
-            S = similarity_matrix(indices, weights)
-            J.append(objective(distances, weights, np.zeros(len(y))) / (2 * np.sum((Z @ V) ** 2)))
-            if len(J) > 1 and J[-2] - J[-1] <= self.tol * J[-1]:
-                break
-        return fix_signs(U @ V), {"objective_": np.array(J), "n_iter_": len(J)}
-
-
-def inverse_shares(distances: Array) -> Array:
-    """Rows proportional to ``1 / d`` that sum to 1; those at distance 0 share alike among them.
-
-    Distances ascend in each row and are ``inf`` where there is no neighbour, as `neighbours` has
-    them.
-    """
-    nearest = distances[:, [0]]
-    with np.errstate(invalid="ignore"):  # 0 / 0
-        s = np.where(nearest > 0, nearest / distances, distances == 0)
-    s = np.where(np.isfinite(distances), s, 0.0)
-    total: Array = np.maximum(s.sum(axis=1, keepdims=True), 1.0)  # the nearest has 1 here
-    return s / total
-
-
-def range_basis(B: Array) -> Array:
-    """Orthonormal basis of the range of B (D, rank); null directions are dropped."""
-    P = whitening(B)
-    length: Array = np.linalg.norm(P, axis=0)
-    return P / length
-
-
-def trace_ratio(A: Array, B: Array, n_components: int) -> Array:
-    """Make ``tr(W'AW) / tr(W'BW)`` as small as can be under ``W'W = I``, for a positive definite B.
-
-    The best W for a guess r of the ratio minimises ``tr(W'(A - rB)W)``; its own ratio is the next
-    guess. The guesses fall until they stand still at the smallest ratio there is.
-    """
-    ratio = np.trace(A) / np.trace(B)  # some W reaches the ratio of the whole space
-    while True:
-        W: Array = eigh(A - ratio * B)[1][:, :n_components]
-        found = np.trace(W.T @ A @ W) / np.trace(W.T @ B @ W)
-        if found >= ratio - 1e-14 * abs(ratio):
-            return W
-        ratio = found
-
-
-def one_by_one(A: Array, B: Array, n_components: int) -> Array:
-    """Columns of ``W'W = I``, each the smallest ``w'Aw / w'Bw`` orthogonal to those before it."""
-    W = np.empty((len(A), 0))
-    for k in range(n_components):
-        Q = np.linalg.qr(W, mode="complete")[0][:, k:]  # all that is orthogonal to W
-        w = Q @ smallest_eigenvectors(Q.T @ A @ Q, whitening(Q.T @ B @ Q), 1)[0]
-        W = np.column_stack([W, w / np.linalg.norm(w)])
-    return W
-
-
 def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_array:
     """Symmetric 0/1 graph: linked if either is among the K nearest of the other.
 
     With labels, only samples of the same class count.
     """
-    indices, distances = neighbours(X, np.zeros(len(X)) if y is None else y, n_neighbors)
+    indices, distances = Search()(X, np.zeros(len(X)) if y is None else y, n_neighbors)
     graph = similarity_matrix(indices, np.isfinite(distances).astype(float))
     return graph.maximum(graph.T)
 

@@ -6,9 +6,12 @@ pairs that are left are measured again, exactly. The book's page on speed tells 
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from slnp_edu.steps import rounding
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -17,36 +20,32 @@ CACHED = 2**15  # numbers handled at once while pairs are measured: 256 kB
 FAR = 1e30  # farther than any two samples
 
 
-def nearest(A: Array, B: Array) -> Indices:
-    """Find the row of B nearest to each row of A; ties go to the smaller row number.
+class Search:
+    """Find what `slnp_edu.steps.neighbours` finds, sooner; remember it for the next round.
 
-    Parameters
-    ----------
-    A : array of shape (n, d)
-    B : array of shape (m, d)
-
-    Returns
-    -------
-    indices : array of shape (n,)
-
-    Examples
-    --------
-    >>> nearest(np.array([[0.0], [10.0]]), np.array([[1.0], [-1.0], [7.0]]))
-    array([0, 2])
+    Between two rounds the samples move a little, so the neighbours of the round before bound the
+    distance to the K-th. The answer is the same with and without them.
     """
-    found = [indices[0] for _, indices, _ in _search(A[None], B[None], 1)]
-    return np.concatenate(found)
+
+    def __init__(self) -> None:
+        self._last: Indices | None = None
+
+    def __call__(self, Y: Array, y: NDArray[Any], n_neighbors: int) -> tuple[Indices, Array]:
+        """Return indices and squared distances, both of shape (N, K), as `neighbours` does."""
+        known = self._last is not None and self._last.shape == (len(Y), n_neighbors)
+        near = self._last if known else None
+        indices, distances = _nearest_in_class(Y, y, n_neighbors, near)
+        self._last = indices
+        return indices, distances
 
 
-def nearest_in_class(
-    Y: Array, y: NDArray[np.generic], k: int, near: Indices | None, rounding: float
+def _nearest_in_class(
+    Y: Array, y: NDArray[Any], k: int, near: Indices | None
 ) -> tuple[Indices, Array]:
-    """Find the k nearest others of each sample's class: what `slnp_edu.steps.neighbours` returns.
-
-    Squared distances below `rounding` count as 0.
-    """
+    """Find the k nearest others of each sample's class, some classes at a time."""
     indices, distances = np.empty((k, len(Y)), np.intp), np.full((k, len(Y)), np.inf)
     indices[:] = np.arange(len(Y))
+    zero = rounding(Y)
     order = np.argsort(y, kind="stable")
     y = y.take(order)
     edges = np.concatenate([[0], 1 + np.flatnonzero(y[1:] != y[:-1]), [len(y)]])
@@ -56,7 +55,7 @@ def nearest_in_class(
     for members, absent in _batches(order, first, sizes):
         Z = Y.take(members, axis=0)
         hint = None if near is None else place.take(near.T.take(members, axis=1))
-        for rows, found, d in _search(Z, Z, k, absent, hint, rounding):
+        for rows, found, d in _search(Z, k, absent, hint, zero):
             there = np.flatnonzero(~absent[:, rows])
             sample = members[:, rows].ravel().take(there)
             found, d = members.take(found.take(there, axis=1)), d.take(there, axis=1)
@@ -81,58 +80,53 @@ def _batches(
 
 
 def _search(
-    A: Array,
-    B: Array,
-    k: int,
-    absent: NDArray[np.bool_] | None = None,
-    near: Indices | None = None,
-    rounding: float = 0.0,
+    Z: Array, k: int, absent: NDArray[np.bool_], near: Indices | None, zero: float
 ) -> Iterator[tuple[slice, Indices, Array]]:
-    """Yield the k nearest of every row of A[c] among those of B[c], a block of rows at a time.
+    """Yield the k nearest of every row of Z[c] among the others, a block of rows at a time.
 
     Parameters
     ----------
-    A, B : arrays of shape (C, n, d) and (C, m, d)
-        If they are the same array, a row is not its own neighbour.
-    absent : array of shape (C, m), optional
-        Rows of B (and of A, if the same) that do not count.
+    Z : array of shape (C, n, d)
+        The members of C classes.
+    absent : array of shape (C, n)
+        Rows that only fill up a smaller class.
     near : array of shape (k, C, n), optional
-        Rows of B[c] that may be near: they bound the k-th distance.
+        Rows of Z[c] that may be near: they bound the k-th distance.
+    zero : float
+        Squared distances below this count as 0.
 
     Yields
     ------
     rows : slice
-        Which rows of every A[c].
+        Which rows of every Z[c].
     indices, distances : arrays of shape (k, C * len(rows))
         The nearest of all rows first, then the second nearest, and so on: NumPy is quicker along
-        long lines. Numbered as the rows of ``B.reshape(-1, d)``; ``inf`` where there is none.
+        long lines. Numbered as the rows of ``Z.reshape(-1, d)``; ``inf`` where there is none.
     """
-    (C, n, d), m = A.shape, B.shape[1]
-    left, right, q, slack, unit = _factors(A, B)
-    if absent is not None:
-        left[absent, d] = right[absent, d + 1] = FAR
-    step = max(1, BLOCK // (C * m))
-    space = np.empty(max(BLOCK, C * m), np.float32)  # one size for all, so that it is used again
+    C, n, d = Z.shape
+    left, right, q, slack, unit = factors(Z)
+    left[absent, d] = right[absent, d + 1] = FAR
+    step = max(1, BLOCK // (C * n))
+    space = np.empty(max(BLOCK, C * n), np.float32)  # one size for all, so that it is used again
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         r = np.arange(rows.stop - start)
-        product = space[: C * len(r) * m].reshape(C, len(r), m)
+        product = space[: C * len(r) * n].reshape(C, len(r), n)
         np.matmul(left[:, rows], right.transpose(0, 2, 1), out=product)
-        if A is B:
-            product[:, r, start + r] = FAR  # a sample is not its own neighbour
-        low = product.reshape(-1, m)
-        high = _not_below_kth(low, k, None if near is None else near[..., rows].reshape(k, -1))
-        high = (1 + 8 * slack) * np.maximum(high + 6 * slack * q[:, rows].ravel(), rounding / unit)
+        product[:, r, start + r] = FAR  # a sample is not its own neighbour
+        low = product.reshape(-1, n)
+        high = bound_kth(low, k, None if near is None else near[..., rows].reshape(k, -1))
+        high = (1 + 8 * slack) * np.maximum(high + 6 * slack * q[:, rows].ravel(), zero / unit)
         pairs = np.flatnonzero(low <= np.minimum(high, FAR / 2).astype(np.float32)[:, None])
-        i = pairs // m
+        i = pairs // n
         c = i // len(r)
-        j = pairs - i * m + c * m  # in the rows of all B[c]
-        D = _measure(A.reshape(-1, d), B.reshape(-1, d), i + c * (n - len(r)) + start, j)
-        D[rounding > D] = 0.0
+        j = pairs - i * n + c * n  # in the rows of all Z[c]
+        D = _measure(Z.reshape(-1, d), i + c * (n - len(r)) + start, j)
+        D[zero > D] = 0.0
         yield rows, *_sorted(i, j, D, len(low), k)
 
 
-def _factors(A: Array, B: Array) -> tuple[Array, Array, Array, float, float]:
+def factors(Z: Array) -> tuple[Array, Array, Array, float, float]:
     """Factors whose products are the squared distances, never above the true ones.
 
     Their rows are ``[-2a, (1 - e) a'a, 1]`` and ``[b, 1, (1 - e) b'b]``, with a and b centred and
@@ -141,20 +135,19 @@ def _factors(A: Array, B: Array) -> tuple[Array, Array, Array, float, float]:
     follows ``D <= (1 + 8e) (low + 6e a'a)``, the bound in `_search`.
     Also returned: a'a, e, and the unit in which the squared distances are measured.
     """
-    centre = np.einsum("cij->cj", B)[:, None] / B.shape[1]
-    centred = [Z - centre for Z in ([A] if A is B else [A, B])]  # no work twice
-    scale = float(np.clip(max(np.abs(Z).max() for Z in centred), 1e-150, 1e150))
-    scaled = [Z / scale for Z in centred]
-    squares = [np.einsum("cij,cij->ci", Z, Z) for Z in scaled]
-    d = A.shape[2]
+    centred = Z - np.einsum("cij->cj", Z)[:, None] / Z.shape[1]
+    scale = float(np.clip(np.abs(centred).max(), 1e-150, 1e150))
+    scaled = centred / scale
+    squares = np.einsum("cij,cij->ci", scaled, scaled)
+    d = Z.shape[2]
     slack = 2 * (d + 5) * float(np.finfo(np.float32).eps)
-    left, right = (np.ones((*Z.shape[:2], d + 2), np.float32) for Z in (A, B))
-    left[..., :d], left[..., d] = -2 * scaled[0], (1 - slack) * squares[0]
-    right[..., :d], right[..., d + 1] = scaled[-1], (1 - slack) * squares[-1]
-    return left, right, squares[0], slack, scale**2
+    left, right = (np.ones((*Z.shape[:2], d + 2), np.float32) for _ in range(2))
+    left[..., :d], left[..., d] = -2 * scaled, (1 - slack) * squares
+    right[..., :d], right[..., d + 1] = scaled, (1 - slack) * squares
+    return left, right, squares, slack, scale**2
 
 
-def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
+def bound_kth(low: Array, k: int, near: Indices | None) -> Array:
     """For each row of low a number not below its k-th smallest entry: the largest of k entries."""
     if near is not None:
         places = near + low.shape[1] * np.arange(len(low))  # in low laid flat
@@ -168,14 +161,14 @@ def _not_below_kth(low: Array, k: int, near: Indices | None) -> Array:
     return np.partition(least, k - 1, axis=1)[:, k - 1]
 
 
-def _measure(A: Array, B: Array, i: Indices, j: Indices) -> Array:
-    """Squared distances of row i of A to row j of B, for many pairs."""
+def _measure(Z: Array, i: Indices, j: Indices) -> Array:
+    """Squared distances of row i to row j, for many pairs."""
     D = np.empty(len(i))
-    step = max(1, CACHED // A.shape[1])
+    step = max(1, CACHED // Z.shape[1])
     for start in range(0, len(i), step):
         some = slice(start, start + step)
-        difference = A.take(i[some], axis=0)
-        difference -= B.take(j[some], axis=0)
+        difference = Z.take(i[some], axis=0)
+        difference -= Z.take(j[some], axis=0)
         D[some] = np.einsum("ij,ij->i", difference, difference)
     return D
 

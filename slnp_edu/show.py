@@ -3,7 +3,6 @@
 import ast
 import html
 import inspect
-import io
 import json
 import textwrap
 from collections.abc import Callable
@@ -13,7 +12,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import HTML, Markdown
 from matplotlib.rcsetup import cycler
-from PIL import Image
 
 #: Okabe and Ito's palette: tells apart for colour-blind readers, and in grey print.
 COLOURS = {
@@ -105,14 +103,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(entry) for entry in value]
     return round(value, 6) + 0.0 if isinstance(value, float) else value
-
-
-def light_png(figure: Any, **options: Any) -> bytes:
-    """Close the figure and return it as a PNG file of 64 colours, which keeps a page light."""
-    raw, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(raw, format="png", **options)
-    plt.close(figure)
-    image = Image.open(raw)
-    few = image.convert("RGB").quantize(64)
-    few.save(small, format="png", optimize=True, dpi=image.info["dpi"])
-    return small.getvalue()

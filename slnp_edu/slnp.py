@@ -2,15 +2,22 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from slnp_edu.base import LinearProjection, check_choice, check_integer, check_number
+from slnp_edu.base import (
+    LinearProjection,
+    check_choice,
+    check_integer,
+    check_number,
+    count_directions,
+)
+from slnp_edu.search import Search
 from slnp_edu.steps import (
     Array,
     exact_s_step,
@@ -39,33 +46,32 @@ class Round(NamedTuple):
 def rounds(
     X: Array,
     y: NDArray[Any],
-    d: int,
+    d: int | None,
     K: int,
     *,
     rule: str = "paper",
     start: Any = None,
-    choose: Callable[..., tuple[NDArray[np.intp], Array]] = neighbours,
-    P: Array | None = None,
+    choose: Callable[..., tuple[NDArray[np.intp], Array]] | None = None,
 ) -> Iterator[Round]:
-    """Algorithm 1, round by round and without end: whoever asks for rounds says when to stop.
+    """Run Algorithm 1, round by round and without end: you stop when you have enough.
 
-    The W-step stands once in a round, not once per class: W depends on all classes.
+    The W-step comes once in a round, not once per class: W depends on all classes.
 
     Parameters
     ----------
     X : array of shape (N, D)
     y : array of shape (N,)
-    d, K : int
-        Directions, at most the rank of the data, and neighbours per sample.
-    rule : {"paper", "can", "fixed"}
+    d : int or None
+        Directions, at most the rank of the data; None for C - 1 or the rank, whichever is less.
+    K : int
+        Neighbours per sample.
+    rule : {"paper", "can", "fixed"}, default "paper"
         How gamma is found; see `SLNP`.
     start : array, sparse array or LinearOperator of shape (N, N), optional
         The similarities of the first W-step; by default ``1/N_i`` within each class.
-    choose : callable, default `neighbours`
-        ``choose(Y, y, K, near)`` returns the neighbours of each sample and their squared distances;
-        near are those of the round before, or None.
-    P : array of shape (D, rank), optional
-        Whitening of St, if already known.
+    choose : callable, optional
+        ``choose(Y, y, K)`` returns the neighbours of each sample and their squared distances.
+        By default the nearest: what `neighbours` returns, found by `slnp_edu.search.Search`.
 
     Yields
     ------
@@ -80,39 +86,63 @@ def rounds(
     ['0.00523', '0.00504', '0.00487']
     """
     X = X - X.mean(axis=0)
-    P = whitening(X.T @ X) if P is None else P
-    S = uniform_similarity(y) if start is None else start
-    largest = np.unique(y, return_counts=True)[1].max()
-    searched = {"paper": K, "can": K + 1, "fixed": largest - 1}[rule]
-    indices = gamma = None
+    P = whitening(X.T @ X)  # of (22)
+    d = count_directions(d, P.shape[1], y)
+    step, seen = RULES[rule], count_seen(rule, y, K)
+    choose = choose or (neighbours if rule == "fixed" else Search())
+    S, gamma = uniform_similarity(y) if start is None else start, None
     while True:
         W, eigenvalues = w_step(X, S, d, P)  # (53)-(57)
-        indices, distances = choose(X @ W, y, searched, indices)  # (28)
-        gamma, s = gamma_and_s(distances, K, rule, gamma)  # (52), (38)
-        S = similarity_matrix(indices, s)
+        indices, distances = choose(X @ W, y, seen)  # (28)
+        gamma, s = step(distances, K, gamma)  # (52), (38)
+        S = similarity_matrix(indices, s)  # (54)
         J = objective(distances, s, gamma)  # (19)
         yield Round(W, S, gamma, J, eigenvalues)
 
 
-def gamma_and_s(distances: Array, K: int, rule: str, gamma: Array | None) -> tuple[Array, Array]:
-    """Gamma-step and S-step by one of the rules of `SLNP`; gamma is that of the round before."""
-    if rule == "paper":
-        gamma = gamma_step(distances)
-        return gamma, s_step(distances, gamma)
-    if rule == "can":  # the (K+1)-th neighbour bounds gamma and gets no similarity
-        _, gamma = gamma_bounds(distances)
-        return gamma, np.pad(s_step(distances[:, :K], gamma), ((0, 0), (0, 1)))
-    if gamma is None:  # "fixed": found in the first round, over the K nearest
-        gamma = gamma_step(distances[:, :K])
+def step_by_paper(distances: Array, K: int, gamma: Array | None) -> tuple[Array, Array]:
+    """Find gamma by (52) and the similarities by (38)."""
+    gamma = gamma_step(distances)
+    return gamma, s_step(distances, gamma)
+
+
+def step_by_can(distances: Array, K: int, gamma: Array | None) -> tuple[Array, Array]:
+    """Take the upper bound of (45) as gamma; the (K+1)-th neighbour bounds it and gets 0."""
+    _, gamma = gamma_bounds(distances)
+    return gamma, np.pad(s_step(distances[:, :K], gamma), ((0, 0), (0, 1)))
+
+
+def step_with_fixed_gamma(distances: Array, K: int, gamma: Array | None) -> tuple[Array, Array]:
+    """Keep the gamma of the first round, (52) over the K nearest; solve the S-step exactly."""
+    gamma = gamma_step(distances[:, :K]) if gamma is None else gamma
     return gamma, exact_s_step(distances, gamma)
 
 
+#: How gamma and S follow from the distances, the number K and the gamma of the round before.
+RULES: dict[str, Callable[[Array, int, Array | None], tuple[Array, Array]]] = {
+    "paper": step_by_paper,
+    "can": step_by_can,
+    "fixed": step_with_fixed_gamma,
+}
+
+
+def count_seen(rule: str, y: NDArray[Any], K: int) -> int:
+    """Count the neighbours a rule has to see: K, one more, or the whole class."""
+    largest = int(np.unique(y, return_counts=True)[1].max())
+    return {"paper": K, "can": K + 1, "fixed": largest - 1}[rule]
+
+
+@dataclass(eq=False, repr=False)
 class SLNP(LinearProjection):
     """Simultaneously Learning Neighborship and Projection matrix (Pang, Zhou, Nie).
 
     Alternates three steps: W from the similarities (53)-(57), gamma from the projected distances
     (52), the similarities from both (38). It starts from ``s = 1/N_i`` within each class, so the
     first round's W is that of LDA.
+
+    Reduce the data with PCA first, as the paper does. The constraint (22) makes every direction
+    count alike, so on raw features with many weak ones SLNP looks for neighbours in noise, and its
+    recognition rate can collapse.
 
     Parameters
     ----------
@@ -125,18 +155,18 @@ class SLNP(LinearProjection):
     tol : float, default 1e-6
         Stop when J changes by no more than this fraction of itself. 0 runs on until J stands
         still to the last digit.
-    gamma : {"paper", "can", "fixed"}
-        "paper": (52), anew in each round. "can": the upper bound of (45), as in Nie's clustering
+    gamma : {"paper", "can", "fixed"}, default "paper"
+        "paper": (52), again in each round. "can": the upper bound of (45), as in Nie's clustering
         with adaptive neighbours. "fixed": (52) in the first round, then kept, with the S-step
         solved exactly over the whole class; J then never rises. It needs memory for N times the
         largest N_i.
-    basis : {"own", "whitened", "orthonormal"}
-        "whitened" is the paper's constraint (22), ``W'StW = I``; it is SLNP's own. "orthonormal"
-        gives the same subspace a basis with ``W'W = I`` once the rounds are done.
-    keep_history : bool, default False
-        Keep every round.
+    basis : {"own", "whitened", "orthonormal"}, default "whitened"
+        "whitened" is the paper's constraint (22), ``W'StW = I``, and SLNP's own: it gives every
+        direction the same variance. "orthonormal" gives the same subspace a basis with
+        ``W'W = I`` once the rounds are done: distances keep the units of the data, and with it
+        our rates come closest to the paper's. Compare two methods only in the same basis.
     verbose : bool, default False
-        Print a line after each round: J, its change as a fraction of itself, the time it took.
+        Print a line after each round, with J.
 
     Attributes
     ----------
@@ -152,8 +182,6 @@ class SLNP(LinearProjection):
     eigenvalues_ : array of shape (d,)
         Of the last W-step, ascending.
     n_iter_ : int
-    history_ : list of Round, or None
-        Every round, with ``keep_history=True``. W is whitened there, whatever the basis.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -166,61 +194,40 @@ class SLNP(LinearProjection):
     (150, 1)
     """
 
-    own_basis = "whitened"
+    n_components: int | None = None
+    n_neighbors: int = 5
+    _: KW_ONLY
+    max_iter: int = 10
+    tol: float = 1e-6
+    gamma: str = "paper"
+    basis: str = "whitened"
+    verbose: bool = False
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        n_neighbors: int = 5,
-        *,
-        max_iter: int = 10,
-        tol: float = 1e-6,
-        gamma: str = "paper",
-        basis: str = "whitened",
-        keep_history: bool = False,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.gamma = gamma
-        self.basis = basis
-        self.keep_history = keep_history
-        self.verbose = verbose
+    own_basis = "whitened"
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 2)
         check_integer("max_iter", self.max_iter, 1)
         check_number("tol", self.tol, 0)
-        check_choice("gamma", self.gamma, ("paper", "can", "fixed"))
+        check_choice("gamma", self.gamma, tuple(RULES))
 
-    def _learn(self, X: Array, y: Any) -> tuple[Array, dict[str, Any]]:
-        """Run the rounds of Algorithm 1 until J stands still or there have been enough."""
+    def _learn(self, X: Array, y: Any) -> Array:
+        """Run Algorithm 1 until J stands still or there have been enough rounds."""
         self._warn_of_small_classes(y)
-        P = whitening(X.T @ X)
-        d = self._n_components(P.shape[1], y)
         J: list[float] = []
-        history: list[Round] | None = [] if self.keep_history else None
-        begun = perf_counter()
-        for last in islice(rounds(X, y, d, self.n_neighbors, rule=self.gamma, P=P), self.max_iter):
+        run = rounds(X, y, self.n_components, self.n_neighbors, rule=self.gamma)
+        for last in islice(run, self.max_iter):
             J.append(last.J)
-            if history is not None:
-                history.append(last)
             if self.verbose:
-                change = f", change {J[-1] / J[-2] - 1:+.1e}" if len(J) > 1 and J[-2] else ""
-                seconds, begun = perf_counter() - begun, perf_counter()
-                print(f"round {len(J)}: J = {J[-1]:.6g}{change}, {seconds:.2f} s", flush=True)
+                print(f"round {len(J)} of at most {self.max_iter}: J = {last.J:.6g}", flush=True)
             if len(J) > 1 and abs(J[-1] - J[-2]) <= self.tol * abs(J[-1]):
                 break
-        return last.W, {
-            "similarity_": last.S,
-            "gamma_": last.gamma,
-            "objective_": np.array(J),
-            "eigenvalues_": last.eigenvalues,
-            "n_iter_": len(J),
-            "history_": history,
-        }
+        self.similarity_ = last.S
+        self.gamma_ = last.gamma
+        self.objective_ = np.array(J)
+        self.eigenvalues_ = last.eigenvalues
+        self.n_iter_ = len(J)
+        return last.W
 
     def _warn_of_small_classes(self, y: Any) -> None:
         sizes = np.bincount(y)

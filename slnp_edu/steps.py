@@ -14,8 +14,7 @@ from numpy.linalg import eigh
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
-
-from slnp_edu.search import nearest_in_class
+from scipy.spatial.distance import cdist
 
 __all__ = [
     "break_ties",
@@ -38,12 +37,12 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-def neighbours(
-    Y: ArrayLike, y: ArrayLike, n_neighbors: int, near: NDArray[np.intp] | None = None
-) -> tuple[NDArray[np.intp], Array]:
+def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np.intp], Array]:
     """Find the K nearest samples of the same class, the sample itself excluded.
 
     The distances are those of (28), ``d_ijk = ||W'x_ij - W'x_ik||^2``: squared throughout.
+    This is the plain search: all pairs of a class, sorted. The estimators call
+    `slnp_edu.search.Search`, which finds the same sooner and in less memory.
 
     Parameters
     ----------
@@ -53,9 +52,6 @@ def neighbours(
         Their class labels.
     n_neighbors : int
         K, neighbours per sample.
-    near : array of shape (N, K), optional
-        The neighbours before the samples moved a little, as `neighbours` returned them: the answer
-        is the same, found sooner.
 
     Returns
     -------
@@ -64,11 +60,6 @@ def neighbours(
     distances : array of shape (N, K)
         Squared distances, ascending. Where a class has no K-th neighbour to offer the distance
         is ``inf`` and the index is the sample's own.
-
-    Notes
-    -----
-    Squared distances below ``1e-20`` of the largest squared norm are rounding and count as 0.
-    Memory grows as N * K: `slnp_edu.search` takes a block of rows at a time.
 
     Examples
     --------
@@ -84,12 +75,23 @@ def neighbours(
            [ 4.,  9.],
            [inf, inf]])
     """
-    Y = np.asarray(Y, dtype=float)
-    return nearest_in_class(Y, np.asarray(y), n_neighbors, near, rounding=_rounding(Y))
+    Y, y = np.asarray(Y, dtype=float), np.asarray(y)
+    indices = np.tile(np.arange(len(Y))[:, None], n_neighbors)
+    distances = np.full(indices.shape, np.inf)
+    for label in np.unique(y):
+        members = np.flatnonzero(y == label)
+        d = cdist(Y[members], Y[members], "sqeuclidean")  # (28)
+        d[d < rounding(Y)] = 0.0
+        np.fill_diagonal(d, np.inf)  # nobody is its own neighbour
+        nearest = np.argsort(d, axis=1, kind="stable")[:, : min(n_neighbors, len(members) - 1)]
+        k = nearest.shape[1]
+        indices[members, :k] = members[nearest]
+        distances[members, :k] = np.take_along_axis(d, nearest, axis=1)
+    return indices, distances
 
 
-def _rounding(Y: Array) -> float:
-    """Squared distances below this are rounding."""
+def rounding(Y: Array) -> float:
+    """Squared distances below this, ``1e-20`` of the largest squared norm, count as 0."""
     centred = Y - np.einsum("ij->j", Y) / len(Y)
     return 1e-20 * float(np.einsum("ij,ij->i", centred, centred).max())
 
@@ -117,7 +119,7 @@ def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
     """
     Y = np.asarray(Y, dtype=float)
     distances = np.sum((Y[:, None] - Y[indices]) ** 2, axis=2)
-    distances[distances < _rounding(Y)] = 0.0
+    distances[distances < rounding(Y)] = 0.0
     return np.where(indices == np.arange(len(Y))[:, None], np.inf, distances)
 
 

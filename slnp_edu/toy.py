@@ -3,17 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
-
-from slnp_edu.data.files import STANDIN_TERMS, bunch, check, sha256_of
-
-_DESCR = """\
-Toy data: lightness, which is unstable, and length, which tells the classes apart.
-Origin: made after Fig. 1 of the SLNP paper.
-Terms of use: {terms}
-Pixels: none; an "image" is the pair (lightness, length).
-Reference: Fig. 1 of the paper that this book reproduces.
-"""
+from sklearn.utils import Bunch, check_random_state
 
 
 def make_toy(
@@ -45,9 +35,10 @@ def make_toy(
     Returns
     -------
     Bunch
-        ``data`` (n, 2), ``target`` (n,), ``feature_names``; ``images`` has shape (n, 1, 2).
+        ``data`` (n, 2), ``target`` (n,), ``feature_names``; "points" has ``point_names`` too.
     """
-    check("kind", kind, ("points", "classes"))
+    if kind not in ("points", "classes"):
+        raise ValueError(f"kind must be points or classes; got {kind!r}.")
     if kind == "points":
         data, labels = np.array([[1.0, 1.0], [2.0, 3.0], [5.0, 1.5]]), np.array([0, 1, 0])
         facts: dict[str, Any] = {"point_names": np.array(["a", "b", "c"])}
@@ -57,11 +48,9 @@ def make_toy(
         lightness = noise * rng.standard_normal(n_samples)
         length = 2.0 * labels - 1 + 0.4 * rng.standard_normal(n_samples)
         data, facts = np.column_stack([lightness, length]), {}
-    descr = _DESCR.format(terms=STANDIN_TERMS)
-    facts |= {"feature_names": ["lightness", "length"]}
-    facts |= {"checksum": sha256_of(data), "checksum_of": "the array data as float64"}
-    names = [f"class {label}" for label in np.unique(labels)]
-    return bunch(data[:, None, :], labels, names, kind, descr, return_X_y, **facts)
+    if return_X_y:
+        return data, labels
+    return Bunch(data=data, target=labels, feature_names=["lightness", "length"], **facts)
 
 
 def make_fish(

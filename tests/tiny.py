@@ -67,12 +67,12 @@ def make_course(folder, notebook):
     path = folder / "course" / "source" / NAME / f"{NAME}.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
-    shutil.copy(ROOT / "assignments" / "nbgrader_config.json", folder / "course")
+    shutil.copy(ROOT / "course" / "assignments" / "nbgrader_config.json", folder / "course")
     (folder / "submissions").mkdir()
 
 
 def student_version(folder):
-    tool = ROOT / "tools" / "author_assignments.py"
+    tool = ROOT / "course" / "make_assignments.py"
     command = [sys.executable, tool, "--folder", folder / "course"]
     subprocess.run(command, check=True, capture_output=True)
     return nbformat.read(folder / "course" / "release" / NAME / f"{NAME}.ipynb", as_version=4)
@@ -97,7 +97,7 @@ def hand_in(folder, student, notebook, name=f"{NAME}.ipynb"):
 
 
 def command_for(folder, *options):
-    command = [sys.executable, ROOT / "tools" / "teacher_grade.py", folder / "submissions"]
+    command = [sys.executable, ROOT / "course" / "grade.py", folder / "submissions"]
     command += ["--out", folder / "out", "--assignments", folder / "course"]
     return [*command, *LIMITS, *options]
 

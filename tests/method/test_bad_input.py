@@ -7,8 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import slnp_edu
-from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
+from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
 from slnp_edu.base import in_basis
+from slnp_study.relatives import LADA, SOLDE
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4))

@@ -3,7 +3,7 @@
 import re
 import warnings
 from ast import literal_eval
-from time import perf_counter
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 import slnp_edu
-from slnp_edu import LFDA, LPP, SLNP, SOLDE
+from slnp_edu import LFDA, LPP, SLNP
 from slnp_edu.base import GraphEmbedding
+from slnp_edu.slnp import rounds
 from slnp_edu.steps import neighbours, objective
+from slnp_study.relatives import SOLDE
 
 METHODS = [getattr(slnp_edu, name) for name in slnp_edu.__all__]
 OTHERS = [method for method in METHODS if method is not SLNP]
@@ -49,27 +51,27 @@ def iris():
 
 def test_attributes_after_fit():
     X, y = iris()
-    model = SLNP(2, 5, keep_history=True, tol=0, max_iter=7).fit(X, y)
+    model = SLNP(2, 5, tol=0, max_iter=7).fit(X, y)
     assert model.components_.shape == (2, 4)
     assert model.similarity_.shape == (150, 150)
     assert model.similarity_.nnz <= 150 * 5
     np.testing.assert_allclose(model.similarity_.sum(axis=1), 1)
     assert model.gamma_.shape == (150,)
     assert model.eigenvalues_.shape == (2,)
-    assert model.n_iter_ == len(model.objective_) == len(model.history_) == 7
-    last = model.history_[-1]
+    assert model.n_iter_ == len(model.objective_) == 7
+    *_, last = islice(rounds(X, y, 2, 5), 7)
     np.testing.assert_array_equal(last.W, model.components_.T)
     assert (model.similarity_ != last.S).nnz == 0
     np.testing.assert_array_equal(last.gamma, model.gamma_)
-    assert SLNP(2).fit(X, y).history_ is None
 
 
 @pytest.mark.parametrize("rule", ["paper", "can", "fixed"])
-def test_every_round_in_the_history_has_the_j_that_was_reported(rule):
+def test_every_round_has_the_j_that_its_w_s_and_gamma_give(rule):
     """J once more from W, S and gamma, with all pairs of a class written out."""
     X, y = iris()
-    model = SLNP(2, 4, gamma=rule, tol=0, max_iter=4, keep_history=True).fit(X, y)
-    for J, (W, S, gamma, *_) in zip(model.objective_, model.history_, strict=True):
+    model = SLNP(2, 4, gamma=rule, tol=0, max_iter=4).fit(X, y)
+    run = islice(rounds(X, y, 2, 4, rule=rule), 4)
+    for J, (W, S, gamma, *_) in zip(model.objective_, run, strict=True):
         Y, S = X @ W, S.toarray()
         D = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
         assert np.all(S[y[:, None] != y] == 0)
@@ -95,20 +97,10 @@ def test_verbose_prints_every_round_and_changes_nothing(capsys):
     X, y = iris()
     quiet = SLNP(2, max_iter=4, tol=0).fit(X, y)
     assert capsys.readouterr().out == ""
-    begun = perf_counter()
     loud = SLNP(2, max_iter=4, tol=0, verbose=True).fit(X, y)
-    taken = perf_counter() - begun
-    lines = capsys.readouterr().out.splitlines()
     np.testing.assert_array_equal(loud.components_, quiet.components_)
-    number = r"[-+]?\d+(?:\.\d+)?(?:e[-+]\d+)?"
-    form = rf"round (\d+): J = ({number})(?:, change ({number}))?, (\d+\.\d\d) s"
-    found = [re.fullmatch(form, line).groups() for line in lines]
-    assert [int(p) for p, *_ in found] == [1, 2, 3, 4]
-    np.testing.assert_allclose([float(J) for _, J, *_ in found], quiet.objective_, rtol=1e-5)
-    changes = np.diff(quiet.objective_) / quiet.objective_[:-1]
-    assert found[0][2] is None
-    np.testing.assert_allclose([float(c) for *_, c, _ in found[1:]], changes, rtol=0.05)
-    assert sum(float(seconds) for *_, seconds in found) <= taken + 4 * 0.005  # two decimals
+    said = [f"round {n} of at most 4: J = {J:.6g}" for n, J in enumerate(quiet.objective_, 1)]
+    assert capsys.readouterr().out.splitlines() == said
 
 
 def test_stops_when_j_stands_still():
@@ -234,7 +226,6 @@ def test_the_defaults_are_the_documented_ones():
         "tol": 1e-6,
         "gamma": "paper",
         "basis": "whitened",
-        "keep_history": False,
         "verbose": False,
     }
     for name, value in SLNP().get_params().items():

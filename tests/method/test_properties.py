@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import slnp_edu
-from slnp_edu import LADA, LPP, SLNP, SOLDE
+from slnp_edu import LPP, SLNP
+from slnp_study.relatives import LADA, SOLDE
 
 SOLDE_TR = partial(SOLDE, directions="trace ratio")
 SUPERVISED_LPP = partial(LPP, within_classes=True)

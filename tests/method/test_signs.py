@@ -10,7 +10,7 @@ import scipy.linalg
 
 import slnp_edu
 from slnp_edu import base, baselines, steps
-from slnp_edu.evidence import experiments
+from slnp_study.studies import experiments
 
 rng = np.random.default_rng(0)
 y = np.repeat([0, 1, 2], 12)

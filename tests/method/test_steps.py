@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 from sklearn.neighbors import NearestNeighbors
 
-from slnp_edu.search import _factors, _not_below_kth, _search, nearest, nearest_in_class
+from slnp_edu.search import Search, bound_kth, factors
 from slnp_edu.steps import (
     break_ties,
     distances_to,
@@ -88,14 +88,18 @@ def awkward_samples(draw):
 
 
 @given(awkward_samples(), st.integers(1, 6), st.integers(0, 5), st.sampled_from([1, 8, 2**20]))
-def test_neighbours_equal_a_double_loop_whatever_the_hint(sample, K, seed, block):
+def test_neighbours_and_search_equal_a_double_loop_whatever_the_search_remembers(
+    sample, K, seed, block
+):
     Y, y = sample
     elsewhere = np.random.default_rng(seed).normal(size=Y.shape)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("slnp_edu.search.BLOCK", block)
-        plain = neighbours(Y, y, K)
-        hinted = neighbours(Y, y, K, neighbours(elsewhere, y, K)[0])
-    for indices, distances in (plain, hinted):
+        search = Search()
+        first = search(Y, y, K)
+        search(elsewhere, y, K)
+        hinted = search(Y, y, K)
+    for indices, distances in (neighbours(Y, y, K), first, hinted):
         for j in range(len(Y)):
             near = twins.nearest(Y, j, [k for k in range(len(Y)) if y[k] == y[j]], K)
             missing = K - len(near)
@@ -110,68 +114,47 @@ def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed):
     y = rng.permutation(np.repeat([0, 1, 2], [200, 90, 10]))
     Y = rng.integers(0, 2, size=(300, 1)) * 1e4 + rng.normal(size=(300, 5)) * 10.0 ** -(seed % 3)
     Y[y == 2] *= 1e-4
-    indices, distances = neighbours(Y, y, 7)
-    hinted = neighbours(Y, y, 7, neighbours(rng.normal(size=Y.shape), y, 7)[0])
-    assert np.array_equal(hinted[0], indices)
+    search = Search()
+    search(rng.normal(size=Y.shape), y, 7)
+    indices, distances = search(Y, y, 7)
+    for other in (search(Y, y, 7), Search()(Y, y, 7), neighbours(Y, y, 7)):
+        assert np.array_equal(other[0], indices)
     for label in range(3):
         members = np.flatnonzero(y == label)
-        search = NearestNeighbors(n_neighbors=7, algorithm="kd_tree").fit(Y[members])
-        expected, index = search.kneighbors()
+        tree = NearestNeighbors(n_neighbors=7, algorithm="kd_tree").fit(Y[members])
+        expected, index = tree.kneighbors()
         np.testing.assert_allclose(distances[members], expected**2, rtol=1e-9)
         assert np.array_equal(indices[members], members[index])
 
 
-@given(
-    hnp.arrays(int, (9, 2), elements=st.integers(-3, 3)),
-    hnp.arrays(int, (14, 2), elements=st.integers(-3, 3)),
-    st.sampled_from([1, 30, 2**20]),
-)
-def test_nearest_row_of_another_set_equals_a_double_loop(A, B, block):
-    A, B = A.astype(float), B.astype(float)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("slnp_edu.search.BLOCK", block)
-        found = nearest(A, B)
-    for row, index in zip(A, found, strict=True):
-        assert index == min(range(len(B)), key=lambda k: (np.sum((row - B[k]) ** 2), k))
-
-
-def test_the_nearest_row_is_found_among_rows_less_than_1_away():
-    B = np.array([[0.9], [0.4], [0.1], [0.2]])
-    assert nearest(np.array([[0.0], [0.25]]), B).tolist() == [2, 3]
-
-
-@pytest.mark.parametrize("step", [1, 3, 7])
-def test_the_search_in_several_classes_at_once_equals_a_double_loop(monkeypatch, step):
-    monkeypatch.setattr("slnp_edu.search.BLOCK", step * 3 * 7)  # so many rows of each class
-    Z = np.random.default_rng(0).integers(-3, 4, size=(3, 7, 2)).astype(float)
-    blocks = [(i.reshape(2, 3, -1), d.reshape(2, 3, -1)) for _, i, d in _search(Z, Z, 2)]
-    indices, distances = (np.concatenate(parts, axis=2) for parts in zip(*blocks, strict=True))
-    for c, row in np.ndindex(3, 7):
-        near = twins.nearest(Z[c], row, range(7), 2)
-        assert list(indices[:, c, row]) == [7 * c + k for _, k in near]
-        assert list(distances[:, c, row]) == [d for d, _ in near]
+def test_a_search_starts_afresh_when_the_samples_or_K_change():
+    rng = np.random.default_rng(0)
+    search = Search()
+    for n, K in ((30, 3), (40, 3), (40, 5)):
+        Y, y = rng.normal(size=(n, 2)), rng.integers(3, size=n)
+        np.testing.assert_array_equal(search(Y, y, K)[0], neighbours(Y, y, K)[0])
 
 
 @pytest.mark.parametrize(("m", "k"), [(5, 3), (5, 5), (60, 1), (61, 4)])
 def test_the_bound_of_the_kth_distance_is_an_entry_not_below_it(m, k):
     rng = np.random.default_rng(0)
     low, near = rng.random((8, m)), rng.integers(m, size=(k, 8))
-    kth, bound = np.sort(low, axis=1)[:, k - 1], _not_below_kth(low, k, None)
+    kth, bound = np.sort(low, axis=1)[:, k - 1], bound_kth(low, k, None)
     assert np.all(bound >= kth)
     assert all(b in row for b, row in zip(bound, low, strict=True))
     if m < 8 * k:  # too few for groups: nothing is lost
         assert np.array_equal(bound, kth)
     hinted = [max(low[row, j] for j in near[:, row]) for row in range(8)]
-    assert list(_not_below_kth(low, k, near)) == hinted
-    assert np.all(_not_below_kth(low, m + 1, None) == np.inf)
+    assert list(bound_kth(low, k, near)) == hinted
+    assert np.all(bound_kth(low, m + 1, None) == np.inf)
 
 
 def test_the_factors_of_screening_hang_neither_on_the_origin_nor_on_the_unit():
     """Shift and unit are powers of two, so that nothing is rounded."""
     rng = np.random.default_rng(0)
-    A, B = (rng.integers(-9, 10, size=(2, n, 3)).astype(float) for n in (5, 8))
-    *plain, unit = _factors(A, B)
-    *moved, small = _factors(2.0**-200 * (A + 2.0**20), 2.0**-200 * (B + 2.0**20))
+    Z = rng.integers(-9, 10, size=(2, 8, 3)).astype(float)
+    *plain, unit = factors(Z)
+    *moved, small = factors(2.0**-200 * (Z + 2.0**20))
     assert all(np.array_equal(one, other) for one, other in zip(plain, moved, strict=True))
     assert small == 2.0**-400 * unit
 
@@ -192,9 +175,6 @@ def test_distances_at_the_level_of_rounding_count_as_zero():
         Y = unit * np.array([[0.0], [3e-10], [0.0], [10.0], [-10.0]])
         indices, distances = neighbours(Y, [0] * 5, 1)
         assert (indices[0, 0], distances[0, 0]) == (1, 0.0)
-    # At the limit itself a distance is one.
-    Y = np.array([[0.0], [1.0], [3.0]])
-    assert nearest_in_class(Y, np.zeros(3), 1, None, 1.0)[1].tolist() == [[1.0], [1.0], [4.0]]
 
 
 def test_what_counts_as_rounding_does_not_hang_on_where_the_features_lie():
@@ -532,7 +512,7 @@ def test_numbers_of_eight_bits_do_not_overflow():
 @pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
 def test_screened_distances_are_within_the_bounds_that_their_docstring_states(scale):
     A = scale * (5 + np.random.default_rng(0).normal(size=(2, 40, 6)))
-    left, right, q, slack, unit = _factors(A, A)
+    left, right, q, slack, unit = factors(A)
     low = (left @ right.transpose(0, 2, 1)).astype(float)
     D = np.sum((A[:, :, None] / scale - A[:, None] / scale) ** 2, axis=3) * (scale**2 / unit)
     other = ~np.eye(40, dtype=bool)

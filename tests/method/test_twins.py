@@ -10,11 +10,11 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import slnp_edu
-from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
+from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
 from slnp_edu.base import BASES, in_basis
-from slnp_edu.baselines import inverse_shares, trace_ratio
-from slnp_edu.evidence import ablation
 from slnp_edu.steps import uniform_similarity, w_step
+from slnp_study.relatives import LADA, SOLDE, inverse_shares, trace_ratio
+from slnp_study.studies import ablation
 
 TOLERANCE = 1e-8  # radians
 pytestmark = pytest.mark.filterwarnings("ignore:n_neighbors=")
