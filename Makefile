@@ -20,7 +20,7 @@ $(shell mkdir -p "$(CURDIR)/_build/home")
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book pdf serve quick test mutate browser course portable ranges lint execute reproduce verify assignments grade slides lab bench requirements clean
+.PHONY: help setup book pdf serve quick test mutate browser course portable ranges lint execute reproduce verify assignments grade lab bench requirements clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -48,10 +48,10 @@ serve: $(READY)  ## serve the built book on this machine and print the address (
 	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
 
 quick: lint  ## the inner loop, under a minute on two quiet cores: lint and the tests of the method and the evidence, but the slow ones
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/test_method_*.py tests/test_evidence_*.py slnp_edu
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/method tests/study slnp_edu slnp_study
 
 test: lint  ## run the tests: lint, unit tests, doctests, the texts, every notebook cell; report coverage
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/test_browser*' tests slnp_edu
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/site/test_browser*' tests slnp_edu slnp_study
 	$(BIN)/python -m pytest -n 2 --dist loadscope book
 
 mutate: $(READY)  ## change the module in one place after the other and see whether its tests notice; hours (not in CI; ONLY="slnp_edu.steps.*": of one file)
@@ -59,8 +59,8 @@ mutate: $(READY)  ## change the module in one place after the other and see whet
 	$(BIN)/mutmut run $(if $(ONLY),"$(ONLY)"); $(BIN)/mutmut results
 
 browser: book  ## build the book and look at every page in a real browser (needs chromium; FEW=1: at one of every kind, as CI does)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/test_browser*.py -k "not slow_machine"
-	$(if $(FEW),,$(BIN)/python -m pytest tests/test_browser_pages.py -k slow_machine)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/site/test_browser*.py -k "not slow_machine"
+	$(if $(FEW),,$(BIN)/python -m pytest tests/site/test_browser_pages.py -k slow_machine)
 	@echo "What each page looks like: _build/screenshots"
 
 course: $(READY)  ## attack the grading: hostile notebooks, pages in chromium, a busy machine (needs bubblewrap)
@@ -82,24 +82,21 @@ execute: $(READY)  ## run the chapters and store their outputs (all, or one: mak
 	$(BIN)/python tools/author_execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
 
 reproduce: $(READY)  ## run the paper's experiments on the real data and write the records (about 25 minutes on two cores)
-	$(BIN)/python -m slnp_edu reproduce
+	$(BIN)/python -m slnp_study reproduce
 
 verify: $(READY)  ## run a random sample of the experiments again and compare with the records (ALL=1: every one)
-	$(BIN)/python -m slnp_edu verify $(if $(ALL),--all)
+	$(BIN)/python -m slnp_study verify $(if $(ALL),--all)
 
 assignments: $(READY)  ## generate the student versions of the assignments; refuse if one has drifted (UPDATE=1: write them)
-	$(BIN)/python tools/author_assignments.py $(if $(UPDATE),--update)
+	$(BIN)/python course/make_assignments.py $(if $(UPDATE),--update)
 
 grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1, OPTIONS="...": see the page on grading)
-	$(BIN)/python tools/teacher_grade.py $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") $(if $(REPORT),--report) $(OPTIONS)
-
-slides: $(READY)  ## make lecture slides from the chapters of the course plans, into _build/slides
-	$(BIN)/python tools/author_slides.py
+	$(BIN)/python course/grade.py $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") $(if $(REPORT),--report) $(OPTIONS)
 
 lab: $(READY)  ## open JupyterLab on the chapters, which read there as in the book
 	$(BIN)/jupyter lab book
 
-bench: $(READY)  ## time SLNP beside other methods and beside its bare matrix products; writes book/results/speed.json
+bench: $(READY)  ## time SLNP beside other methods and beside its bare matrix products; writes slnp_study/results/speed.json
 	$(BIN)/python benchmarks/bench.py
 
 requirements:  ## re-resolve requirements.txt from the ranges in pyproject.toml

@@ -2,7 +2,7 @@
 
 Times are CPU time on one thread; what is compared takes turns, and the median of its turns counts.
 Memory is the peak of NumPy's allocations during a fit, so the data are not in it. The table goes to
-the screen, the numbers to book/results/speed.json, from which the book's page on speed is drawn.
+the screen, the numbers to slnp_study/results/speed.json, which the book's page on speed draws.
 metric-learn, hnswlib and pynndescent are measured where they are installed and run.
 Run it with `make bench`, which holds the libraries to one thread.
 """
@@ -25,11 +25,11 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from slnp_edu import SLNP
-from slnp_edu.search import BLOCK
+from slnp_edu.search import BLOCK, Search
 from slnp_edu.slnp import rounds
-from slnp_edu.steps import neighbours, uniform_similarity, w_step, whitening
+from slnp_edu.steps import uniform_similarity, w_step, whitening
 
-OUT = Path(__file__).parent.parent / "book" / "results" / "speed.json"
+OUT = Path(__file__).parents[1] / "slnp_study" / "results" / "speed.json"
 K, ROUNDS = 6, 10
 LEFT_OUT = {}
 
@@ -151,14 +151,16 @@ def one_search(turns):
     """One round's search on 20,000 x 32: the plain way, screened, screened with a hint."""
     X, y = blobs(20_000)
     W = [r.W for r in islice(rounds(X, y, 9, K), 3)]
-    before, Y = neighbours(X @ W[1], y, K)[0], X @ W[2]
+    before, Y = X @ W[1], X @ W[2]
     S = uniform_similarity(y)
     P = whitening((X - X.mean(axis=0)).T @ (X - X.mean(axis=0)))
+    knowing = Search()
+    knowing(before, y, K)
     times = take_turns(
         {
             "plain": lambda: by_partition(Y, y),
-            "screened": lambda: neighbours(Y, y, K),
-            "with last round's neighbours": lambda: neighbours(Y, y, K, before),
+            "screened": lambda: Search()(Y, y, K),
+            "with last round's neighbours": lambda: knowing(Y, y, K),
             "product": lambda: only_product(2000, 9, 10),
             "W-step": lambda: w_step(X, S, 9, P),
         },
@@ -212,7 +214,7 @@ def approximate(turns):
     X, y = blobs(100_000, centers=2)
     W, _ = w_step(X, uniform_similarity(y), 9)
     Z = (X @ W)[y == 0]
-    exact = neighbours(Z, np.zeros(len(Z)), K)[0]
+    exact = Search()(Z, np.zeros(len(Z)), K)[0]
     found = {}
     for name, graph in {"hnswlib": graph_hnswlib, "pynndescent": graph_pynndescent}.items():
         if module := optional(name, lambda module, graph=graph: graph(module, Z[:500])):
@@ -222,7 +224,7 @@ def approximate(turns):
             hits = sum(len(near[j] & set(row.tolist())) for j, row in enumerate(exact))
             times = take_turns(
                 {
-                    "exact": lambda: neighbours(Z, np.zeros(len(Z)), K),
+                    "exact": lambda: Search()(Z, np.zeros(len(Z)), K),
                     name: lambda m=module, g=graph: g(m, Z.astype(np.float32)),
                 },
                 1,

@@ -1,12 +1,12 @@
 """Grade a folder of students' notebooks: points, feedback pages, a summary.
 
-Usage: python tools/teacher_grade.py SUBMISSIONS [options]
+Usage: python course/grade.py SUBMISSIONS [options]
 
 Any file whose name holds the name of an assignment counts, in the layouts
   SUBMISSIONS/<student>/a1-neighbours.ipynb         (also one folder deeper, as nbgrader collects)
   SUBMISSIONS/<student>_a1-neighbours.ipynb
 and as Moodle and Canvas name them. The results go to a folder beside (SUBMISSIONS-graded), which
-is an nbgrader course folder. book/grading.md tells how to use it; tools/grading does the work.
+is an nbgrader course folder. book/grading.md tells how to use it; course/grading does the work.
 """
 
 import argparse
@@ -15,10 +15,10 @@ import json
 import sys
 from pathlib import Path
 
-from author_assignments import ASSIGNMENTS
 from grading import report
 from grading.course import Grading, Refused
 from grading.roster import NoRoster, read_roster
+from make_assignments import ASSIGNMENTS
 
 
 def due_dates(texts):

@@ -1,6 +1,6 @@
 """Generate the student versions with nbgrader; refuse if a committed one has drifted.
 
-Usage: python tools/author_assignments.py [--update]
+Usage: python course/make_assignments.py [--update]
 """
 
 import argparse
@@ -13,12 +13,14 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from author_clean_notebooks import clean
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import JSONFileConfigLoader
 
-ASSIGNMENTS = Path(__file__).parent.parent / "assignments"
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+from author_clean_notebooks import clean
+
+ASSIGNMENTS = Path(__file__).parent / "assignments"
 KEPT_CELL_METADATA = ("nbgrader", "deletable", "editable")
 
 logging.basicConfig(format="%(message)s", level=logging.ERROR)  # what nbgrader complains about
@@ -106,7 +108,7 @@ def main(arguments=None):
     if drifted:
         print(*drifted, sep="\n", file=sys.stderr)
         print(
-            "Edit only assignments/source; then write the student versions with: "
+            "Edit only course/assignments/source; then write the student versions with: "
             "make assignments UPDATE=1",
             file=sys.stderr,
         )

@@ -1,12 +1,12 @@
-"""The command line: ``python -m slnp_edu data | reproduce | verify ...``."""
+"""The command line: ``python -m slnp_study data | reproduce | verify ...``."""
 
 import argparse
 import secrets
 import sys
 from pathlib import Path
 
-from slnp_edu.book import draw_real_figures
-from slnp_edu.data import (
+from slnp_study import records
+from slnp_study.data import (
     LOADERS,
     SETS,
     ArchiveError,
@@ -16,8 +16,8 @@ from slnp_edu.data import (
     install,
     mnist,
 )
-from slnp_edu.evidence import records
-from slnp_edu.evidence.experiments import RecordError
+from slnp_study.plots import draw_real_figures
+from slnp_study.studies.experiments import RecordError
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m slnp_edu", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m slnp_study", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
     data = commands.add_parser("data", help="list, add or fetch the real data sets")
     data.set_defaults(run=_list)
@@ -114,7 +114,7 @@ def _is_here(name: str) -> bool:
     try:
         LOADERS[records.parts(name)[0]]()
     except DatasetNotFoundError as error:
-        print(f"{name}: skipped. {str(error).splitlines()[0]} python -m slnp_edu data says more.")
+        print(f"{name}: skipped. {str(error).splitlines()[0]} python -m slnp_study data says more.")
         return False
     return True
 

@@ -1,5 +1,6 @@
 """Figures that the book draws more than once: from real images and from stand-ins."""
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
+from PIL import Image
 
-from slnp_edu.book.display import COLOURS, light_png, use_style
-from slnp_edu.data import load_coil100
-from slnp_edu.evidence import choices, paper
-from slnp_edu.evidence.statistics import COMMON_BASES, MARGIN, Finding, Verdict, summarise
+from slnp_edu.show import COLOURS, use_style
+from slnp_study import paper
+from slnp_study.data import load_coil100
+from slnp_study.statistics import COMMON_BASES, MARGIN, Finding, Verdict, summarise
+from slnp_study.studies import choices
 
 #: How the four words look: apart in grey print, too.
 WORD: dict[str, dict[str, Any]] = {
@@ -259,7 +262,7 @@ def verdict_grid(
     Parameters
     ----------
     verdicts : mapping
-        What `slnp_edu.evidence.statistics.verdicts` returns.
+        What `slnp_study.statistics.verdicts` returns.
     others : names of methods
         One row each, top to bottom.
     scope : {"these", "such"}
@@ -292,7 +295,7 @@ def specification_curves(
     Parameters
     ----------
     panels : mapping
-        From a title to values with the axes of `slnp_edu.evidence.choices.CHOICES`, and the figure
+        From a title to values with the axes of `slnp_study.studies.choices.CHOICES`, and the figure
         that the paper prints, drawn as a line across.
     strips : bool
         Below each curve a strip for every way to make a choice, dark where in the curve it is
@@ -377,3 +380,14 @@ def _fig_5_to_7(data: Any, record: dict[str, Any]) -> dict[str, Figure]:
             [f"class {c + 1}\ngamma {gamma[c]:.2f}" for c in chosen],
         ),
     }
+
+
+def light_png(figure: Any, **options: Any) -> bytes:
+    """Close the figure and return it as a PNG file of 64 colours, which keeps a page light."""
+    raw, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(raw, format="png", **options)
+    plt.close(figure)
+    image = Image.open(raw)
+    few = image.convert("RGB").quantize(64)
+    few.save(small, format="png", optimize=True, dpi=image.info["dpi"])
+    return small.getvalue()

@@ -18,9 +18,10 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from slnp_edu.base import BASES, in_basis
-from slnp_edu.baselines import LADA, LFDA, LPP, LSDA, MFA, SOLDE
+from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
 from slnp_edu.slnp import SLNP
 from slnp_edu.steps import Array
+from slnp_study.relatives import LADA, SOLDE
 
 Rates = dict[str, dict[str, float]]  # method -> basis -> per cent
 Rows = NDArray[np.intp]
@@ -186,7 +187,7 @@ def compare(
     dataset : Bunch
         With ``data`` and ``target``.
     settings : mapping
-        ``N_i -> {"D_PCA": ..., "d": ...}``, as in `slnp_edu.evidence.paper.DIMENSIONS`.
+        ``N_i -> {"D_PCA": ..., "d": ...}``, as in `slnp_study.paper.DIMENSIONS`.
     K : int
     methods : names out of `METHODS`
     splits : int

@@ -1,10 +1,10 @@
 """What a run leaves behind, how it is read back, and how it is checked.
 
-A record is one JSON file in ``book/results``. That of the paper's tables and figures is named after
-its data set, such as ``mnist``; that of a further study after both, ``mnist-study``. `STUDIES` says
-what each study runs. `reproduce` puts each finished unit aside at once, so a run that was stopped
-goes on where it was. `check` looks at a record alone, `verify` runs units again and compares every
-number.
+A record is one JSON file in ``slnp_study/results``. The record of the paper's tables and figures
+has the name of its data set, such as ``mnist``, and a further study adds its own,
+``mnist-tuned``. `STUDIES` says what each study runs. `reproduce` puts each finished unit aside at
+once, so a run that was stopped goes on where it was. `check` looks at a record alone, `verify` runs
+units again and compares every number.
 """
 
 import contextlib
@@ -24,15 +24,14 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from slnp_edu.base import BASES
-from slnp_edu.data import LOADERS
-from slnp_edu.evidence import ablation, choices, experiments, paper, tuning
-from slnp_edu.evidence.experiments import RecordError, Tolerance, Unit
-from slnp_edu.evidence.outcomes import Outcomes, flips, unpack
-from slnp_edu.evidence.protocol import random_split
+from slnp_study import paper
+from slnp_study.data import LOADERS
+from slnp_study.outcomes import Outcomes, flips, unpack
+from slnp_study.protocol import random_split
+from slnp_study.studies import ablation, choices, experiments, tuning
+from slnp_study.studies.experiments import RecordError, Tolerance, Unit
 
-# In a clone the records lie with the book; an installed package carries a copy beside this file.
-_PACKAGED = Path(__file__).parent / "results"
-RESULTS = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2] / "book" / "results"
+RESULTS = Path(__file__).parent / "results"
 HEAD = ("dataset", "source", "checksum", "class_sizes", "splits", "seeds", "settings", "versions")
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from scipy.stats import t
 from statsmodels.stats.multitest import multipletests
 
-from slnp_edu.evidence.outcomes import Outcomes
+from slnp_study.outcomes import Outcomes
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
@@ -318,7 +318,7 @@ def tallies(
     Parameters
     ----------
     columns : mapping
-        From N_i to the `slnp_edu.evidence.records.outcomes` of each split.
+        From N_i to the `slnp_study.records.outcomes` of each split.
     cluster : {"class", "image"}
         What comes as a whole: subjects and objects are classes, a digit is an image.
     first : str

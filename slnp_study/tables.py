@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from IPython.display import Markdown
 
-from slnp_edu.evidence import paper
-from slnp_edu.evidence.statistics import COMMON_BASES, Estimate, Finding, explained, summarise
+from slnp_study import paper
+from slnp_study.statistics import COMMON_BASES, Estimate, Finding, explained, summarise
 
 NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
 #: N_i -> method -> basis -> rates in per cent, one per split
@@ -100,7 +100,7 @@ class Ruling(NamedTuple):
 
 
 def claims_table(rulings: Mapping[str, Ruling]) -> Markdown:
-    """Every claim of `slnp_edu.evidence.paper.CLAIMS` in the paper's words, and what came of it."""
+    """Every claim of `slnp_study.paper.CLAIMS` in the paper's words, and what came of it."""
     rows = []
     for name, (where, words) in paper.CLAIMS.items():
         found = rulings[name]

@@ -1,6 +1,6 @@
 """Draw the pictures of the landing page: book/figures/toy.svg and landing*.png.
 
-The toy is the paper's Fig. 1. The finding comes from the records in book/results: SLNP's lead in
+The toy is the paper's Fig. 1. The finding comes from the records: SLNP's lead in
 each of the 17 columns of Tables II, IV and VI, as printed, and measured over the same splits with
 both methods in the same basis. Prints the sentences that the landing page quotes.
 It is drawn twice: the panels side by side, and for a phone one above the other.
@@ -14,10 +14,11 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from slnp_edu.book import CLASS_COLOURS, CLASS_MARKERS, COLOURS, light_png, use_style
-from slnp_edu.data import make_toy
-from slnp_edu.evidence import paper, records
-from slnp_edu.evidence.statistics import COMMON_BASES, MARGIN, verdicts
+from slnp_edu.show import CLASS_COLOURS, CLASS_MARKERS, COLOURS, use_style
+from slnp_edu.toy import make_toy
+from slnp_study import paper, records
+from slnp_study.plots import light_png
+from slnp_study.statistics import COMMON_BASES, MARGIN, verdicts
 
 FIGURES = Path(__file__).parent.parent / "book" / "figures"
 NAMES = {"yale_b": "Extended Yale B", "coil100": "COIL-100", "mnist": "MNIST"}

@@ -5,7 +5,7 @@ page asks for, and the tags that fetch it (formulas.js does); all but 256 colour
 search index where nobody searches; the source maps; the 1.5 MB icon script (the same icons come as
 a 160 kB font with the style sheet); the code that would run cells on a server which this book does
 not have; and a second title and contents, for paper only. What it mends: faults in the
-HTML of the theme and of the extensions. What is left of them, tests/test_browser_pages.py lists.
+HTML of the theme and of the extensions. tests/site/test_browser_pages.py lists what is left.
 
 Whatever is to be taken away or mended must be found at least once in a build of all pages, else the
 build fails: the theme or an extension has changed, and somebody must look at the rule again.

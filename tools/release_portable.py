@@ -5,7 +5,7 @@ Usage: python tools/release_portable.py [--few]
 OpenBLAS picks a kernel for the processor it finds, and kernels differ in rounding and in the signs
 of eigenvectors. OPENBLAS_CORETYPE asks for another kernel, NPY_DISABLE_CPU_FEATURES cuts NumPy down
 to the instructions it was built for. Every row of the table is a run of all cells under nbval, and
-of ``python -m slnp_edu verify``. The exit code is 1 if a cell or a number differs in any row.
+of ``python -m slnp_study verify``. The exit code is 1 if a cell or a number differs in any row.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slnp_edu.data import LOADERS, DatasetNotFoundError
+from slnp_study.data import LOADERS, DatasetNotFoundError
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ("Nehalem", "Haswell", "Sandybridge", "Prescott", "Zen", "SkylakeX")
@@ -101,7 +101,7 @@ def compare_records(env, names=()):
 
     Without names, of every record; a column of the ablation takes minutes.
     """
-    done = run("slnp_edu", "verify", *names, env=env)
+    done = run("slnp_study", "verify", *names, env=env)
     for line in re.findall(".*skipped.*", done.stdout):  # a data set that is not on this machine
         print(line)
     numbers = re.findall(r"(\d+) numbers compared.* (\d+) too far off", done.stdout)

@@ -3,7 +3,7 @@
 Rows of X are samples. The same rules hold: ties go to the smaller number, a missing neighbour stands
 at distance Infinity under the sample's own number, of an eigenvector the largest entry is positive.
 w_step is for data of two features, and a similarity matrix is an array of rows.
-tests/test_site_live.py runs these functions in node beside those of Python. */
+tests/site/test_live.py runs these functions in node beside those of Python. */
 
 var steps = (function () {
   "use strict";

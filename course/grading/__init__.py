@@ -5,7 +5,7 @@ run      a sandbox for each submission; `inside` is all of ours that runs there
 judge    the tests, in a process of their own that asks the sandbox for values and compares them
 report   the gradebook, feedback pages, tables and the summary
 
-tools/teacher_grade.py is the command; book/grading.md tells how to use it.
+course/grade.py is the command; book/grading.md tells how to use it.
 """
 
 import sys

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
-from author_assignments import configuration, generate, names
+from make_assignments import configuration, generate, names
 from nbformat.v4 import new_notebook
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from tqdm import tqdm

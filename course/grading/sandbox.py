@@ -16,7 +16,7 @@ from pathlib import Path
 
 INSIDE = Path(__file__).resolve().parent / "inside"
 IMAGE = "slnp-grading"
-MODULE = "slnp_edu"  # what the assignments import, wherever it lies
+PACKAGES = ("slnp_edu", "slnp_study")  # what the assignments import, wherever it lies
 
 
 @dataclass
@@ -58,9 +58,9 @@ def choose():
 
 
 def module_folders():
-    """Where the course's module lies, if not in the environment itself."""
-    spec = importlib.util.find_spec(MODULE)
-    return [Path(folder).resolve() for folder in spec.submodule_search_locations] if spec else []
+    """Where the course's packages lie, if not in the environment itself."""
+    specs = filter(None, map(importlib.util.find_spec, PACKAGES))
+    return [Path(f).resolve() for spec in specs for f in spec.submodule_search_locations]
 
 
 def environment(home):

@@ -8,15 +8,13 @@ is rendered in its place.
 from collections.abc import Callable
 from typing import Any
 
-import slnp_edu.data.needs  # noqa: F401  first: it says what to install if something is missing
-from slnp_edu.data import coil100, yale_b
-from slnp_edu.data.coil100 import load_coil100
-from slnp_edu.data.digits import load_digits
-from slnp_edu.data.fashion import load_fashion
-from slnp_edu.data.files import ArchiveError, DatasetNotFoundError, RealSet
-from slnp_edu.data.mnist import load_mnist
-from slnp_edu.data.toy import make_fish, make_toy
-from slnp_edu.data.yale_b import load_yale_b
+from slnp_study.data import coil100, yale_b
+from slnp_study.data.coil100 import load_coil100
+from slnp_study.data.digits import load_digits
+from slnp_study.data.fashion import load_fashion
+from slnp_study.data.files import ArchiveError, DatasetNotFoundError, RealSet
+from slnp_study.data.mnist import load_mnist
+from slnp_study.data.yale_b import load_yale_b
 
 __all__ = [
     "LOADERS",
@@ -28,8 +26,6 @@ __all__ = [
     "load_fashion",
     "load_mnist",
     "load_yale_b",
-    "make_fish",
-    "make_toy",
 ]
 
 #: The real sets that have to be brought here.

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from slnp_edu.data.files import ArchiveError
+from slnp_study.data.files import ArchiveError
 
 # Limits, several times what the official archives need (7,200 files, 125 MB, 310 kB a file).
 MAX_ENTRIES = 20_000

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from slnp_edu.data.archives import decode, members
-from slnp_edu.data.files import (
+from slnp_study.data.archives import decode, members
+from slnp_study.data.files import (
     STANDIN_TERMS,
     ArchiveError,
     Arrays,
@@ -20,7 +20,7 @@ from slnp_edu.data.files import (
     load_prepared,
     sha256_of,
 )
-from slnp_edu.data.standins import render_objects
+from slnp_study.data.standins import render_objects
 
 NAME = re.compile(r"obj(?P<object>\d+)__(?P<angle>\d+)\.png")
 
@@ -60,7 +60,7 @@ def load_coil100(source: str = "standin", *, size: int = 16, return_X_y: bool = 
             origin="stand-ins for it: 100 rendered solids x 72 views.",
             terms=STANDIN_TERMS,
             pixels=f"rendered at {size} x {size} with 256 grey values"
-            " (see slnp_edu.data.standins).",
+            " (see slnp_study.data.standins).",
         )
         facts = {"angle": np.array(solids.angle), "checksum": sha256_of(solids.images)}
         facts["checksum_of"] = "the images as uint8"
@@ -123,8 +123,8 @@ SET = RealSet(
     label="object",
     others=("angle",),
     n_classes=100,
-    how="Run: python -m slnp_edu data fetch coil100 (about 125 MB, from Columbia University),\n"
-    "or, with coil-100.zip at hand: python -m slnp_edu data add coil100 coil-100.zip",
+    how="Run: python -m slnp_study data fetch coil100 (about 125 MB, from Columbia University),\n"
+    "or, with coil-100.zip at hand: python -m slnp_study data add coil100 coil-100.zip",
     prepare=prepare,
     load=partial(load_coil100, "real"),
     url="http://www.cs.columbia.edu/CAVE/databases/SLAM_coil-20_coil-100/coil-100/coil-100.zip",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 
-from slnp_edu.data.files import bunch, sha256_of
+from slnp_study.data.files import bunch, sha256_of
 
 _DESCR = """\
 Handwritten digits of 43 people, 8 x 8 pixels: the test part of the UCI set.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from slnp_edu.data.files import block_means, bunch, data_folders, not_found
-from slnp_edu.data.mnist import read_idx
+from slnp_study.data.files import block_means, bunch, data_folders, not_found
+from slnp_study.data.mnist import read_idx
 
 FOLDER = "fashion-mnist"  # the files are named like MNIST's, so they lie in a folder of their own
 DEBIAN = Path("/usr/share/datasets")

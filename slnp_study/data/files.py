@@ -2,7 +2,7 @@
 
 Every loader returns a scikit-learn ``Bunch`` or, with ``return_X_y=True``, ``(data, target)``.
 Real sets are looked for in ``$SLNP_EDU_DATA``, then in the user's cache folder; the module
-`slnp_edu.data.install` puts them there.
+`slnp_study.data.install` puts them there.
 """
 
 import hashlib

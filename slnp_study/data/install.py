@@ -18,8 +18,8 @@ import numpy as np
 import pooch
 from tqdm import tqdm
 
-from slnp_edu.data import archives, files
-from slnp_edu.data.files import Arrays, RealSet, check_prepared
+from slnp_study.data import archives, files
+from slnp_study.data.files import Arrays, RealSet, check_prepared
 
 STALE = 3600  # seconds without a change after which a work folder is a killed run's
 
@@ -34,7 +34,7 @@ def add(spec: RealSet, path: str | Path, folder: str | Path | None = None) -> Pa
     Parameters
     ----------
     spec : RealSet
-        Out of `slnp_edu.data.SETS`.
+        Out of `slnp_study.data.SETS`.
     path : path
         ``CroppedYale.zip`` or ``coil-100.zip``, or a folder.
     folder : path, optional
@@ -61,7 +61,7 @@ def fetch(
     Parameters
     ----------
     spec : RealSet
-        Out of `slnp_edu.data.SETS`; of the two only COIL-100 may be downloaded by program.
+        Out of `slnp_study.data.SETS`; of the two only COIL-100 may be downloaded by program.
     folder : path, optional
         Where the prepared file goes; the user's cache folder if not given.
     url : str, optional

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from slnp_edu.data.files import (
+from slnp_study.data.files import (
     ArchiveError,
     block_means,
     bunch,

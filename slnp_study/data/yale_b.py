@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from slnp_edu.data.archives import decode, members
-from slnp_edu.data.files import (
+from slnp_study.data.archives import decode, members
+from slnp_study.data.files import (
     STANDIN_TERMS,
     ArchiveError,
     Arrays,
@@ -20,7 +20,7 @@ from slnp_edu.data.files import (
     load_prepared,
     sha256_of,
 )
-from slnp_edu.data.standins import render_faces
+from slnp_study.data.standins import render_faces
 
 # yaleB01_P00A+035E-20.pgm: person 1, light at azimuth 35 and elevation -20 degrees
 NAME = re.compile(r"yaleB(?P<subject>\d\d)_P00A(?P<azimuth>[+-]\d{3})E(?P<elevation>[+-]\d\d)\.pgm")
@@ -61,7 +61,7 @@ def load_yale_b(source: str = "standin", *, return_X_y: bool = False) -> Any:
         descr = _DESCR.format(
             origin="stand-ins for it: 38 rendered faces x 64 lights, no real person.",
             terms=STANDIN_TERMS,
-            pixels="rendered at 48 x 42 with 256 grey values (see slnp_edu.data.standins).",
+            pixels="rendered at 48 x 42 with 256 grey values (see slnp_study.data.standins).",
         )
         facts: dict[str, Any] = {"checksum": sha256_of(faces.images)}
         facts["checksum_of"] = "the images as uint8"
@@ -137,7 +137,7 @@ SET = RealSet(
     others=("filename",),
     n_classes=38,
     how="Get CroppedYale.zip: http://vision.ucsd.edu/content/extended-yale-face-database-b-b\n"
-    "then run: python -m slnp_edu data add yale_b CroppedYale.zip",
+    "then run: python -m slnp_study data add yale_b CroppedYale.zip",
     prepare=prepare,
     load=partial(load_yale_b, "real"),
 )

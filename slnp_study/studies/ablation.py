@@ -18,10 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from slnp_edu.evidence import paper
-from slnp_edu.evidence.experiments import COMMON, EXACT, IMAGES, RecordError, Tolerance, Unit
-from slnp_edu.evidence.protocol import Split
-from slnp_edu.evidence.statistics import Difference, Estimate, difference, over_splits, tally
+from slnp_edu.search import Search
 from slnp_edu.slnp import Round, rounds
 from slnp_edu.steps import (
     Array,
@@ -32,6 +29,10 @@ from slnp_edu.steps import (
     similarity_matrix,
     whitening,
 )
+from slnp_study import paper
+from slnp_study.protocol import Split
+from slnp_study.statistics import Difference, Estimate, difference, over_splits, tally
+from slnp_study.studies.experiments import COMMON, EXACT, IMAGES, RecordError, Tolerance, Unit
 
 Indices = NDArray[np.intp]
 Choice = Callable[..., tuple[Indices, Array]]
@@ -84,7 +85,7 @@ def whitened(X: Array) -> Array:
 
 def always(indices: Indices) -> Choice:
     """Let the neighbours stay the same in every round; only their distances change."""
-    return lambda Y, *_: (indices, distances_to(indices, Y))
+    return lambda Y, y, K: (indices, distances_to(indices, Y))
 
 
 def drawn(X: Array, y: NDArray[Any], K: int, seed: int) -> Indices:
@@ -105,7 +106,7 @@ def drawn(X: Array, y: NDArray[Any], K: int, seed: int) -> Indices:
     return indices
 
 
-def farthest(Y: Array, y: NDArray[Any], K: int, *_: Any) -> tuple[Indices, Array]:
+def farthest(Y: Array, y: NDArray[Any], K: int) -> tuple[Indices, Array]:
     """Find the K farthest of the class in the projected space, ties to the smaller row number."""
     indices = np.tile(np.arange(len(Y))[:, None], K)
     for label in np.unique(y):
@@ -117,7 +118,7 @@ def farthest(Y: Array, y: NDArray[Any], K: int, *_: Any) -> tuple[Indices, Array
     return indices, distances_to(indices, Y)
 
 
-def whole_class(Y: Array, y: NDArray[Any], *_: Any) -> tuple[Indices, Array]:
+def whole_class(Y: Array, y: NDArray[Any], K: int = 0) -> tuple[Indices, Array]:
     """Let all others of the class be neighbours, however many they are."""
     return neighbours(Y, y, int(np.unique(y, return_counts=True)[1].max()) - 1)
 
@@ -130,7 +131,7 @@ def nearest_graph(X: Array, y: NDArray[Any], K: int) -> csr_array:
 
 #: Who a sample's neighbours are. Each entry takes X, y, K and a seed.
 NEIGHBOURS: dict[str, Callable[[Array, NDArray[Any], int, int], Choice]] = {
-    "learned": lambda X, y, K, seed: neighbours,  # anew in the projected space: the paper's
+    "learned": lambda X, y, K, seed: Search(),  # anew in the projected space: the paper's
     "fixed": lambda X, y, K, seed: always(neighbours(X, y, K)[0]),  # nearest as the data came
     "fixed, whitened": lambda X, y, K, seed: always(neighbours(whitened(X), y, K)[0]),
     "random": lambda X, y, K, seed: always(drawn(X, y, K, seed)),
@@ -322,7 +323,7 @@ def _shape(nested: dict[str, dict[str, Any]]) -> dict[tuple[str, str], int]:
 
 
 def differences(record: dict[str, Any]) -> dict[tuple[int, str, str], Difference]:
-    """Read what `slnp_edu.evidence.statistics.judge` needs: the paper's method minus each variant.
+    """Read what `slnp_study.statistics.judge` needs: the paper's method minus each variant.
 
     Parameters
     ----------

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from slnp_edu.base import in_basis
-from slnp_edu.evidence import paper
-from slnp_edu.evidence.ablation import STARTS
-from slnp_edu.evidence.experiments import IMAGES, Unit
-from slnp_edu.evidence.protocol import METHODS, random_split
 from slnp_edu.slnp import rounds
-from slnp_edu.steps import Array, whitening
+from slnp_edu.steps import Array
+from slnp_study import paper
+from slnp_study.protocol import METHODS, random_split
+from slnp_study.studies.ablation import STARTS
+from slnp_study.studies.experiments import IMAGES, Unit
 
 SPLITS = 5
 
@@ -109,12 +109,10 @@ def prepared(X: Array, train: NDArray[np.intp], D_PCA: int, images: str, pca_on:
 
 def learned(A: Array, y: NDArray[Any], d: int, K: tuple[int, ...]) -> Iterator[Array]:
     """Yield W of SLNP for every combination of `OWN_CHOICES`, the last choice changing fastest."""
-    A = A - A.mean(axis=0)
-    P = whitening(A.T @ A)
     most = max(OWN_CHOICES["rounds"])
     for start, rule, k in product(OWN_CHOICES["start"], OWN_CHOICES["gamma"], K):
         S = STARTS[start](A, y, k)
-        run = [r.W for r in islice(rounds(A, y, d, k, rule=rule, start=S, P=P), most)]
+        run = [r.W for r in islice(rounds(A, y, d, k, rule=rule, start=S), most)]
         yield from (run[number - 1] for number in OWN_CHOICES["rounds"])
 
 
@@ -173,7 +171,7 @@ def _judge(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[
     ]
 
 
-# The study, as `slnp_edu.evidence.records` runs and checks it
+# The study, as `slnp_study.records` runs and checks it
 
 
 def units(dataset: str, splits: int) -> list[Unit]:

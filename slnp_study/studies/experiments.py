@@ -1,7 +1,7 @@
 """Every run behind Figs. 4 to 9 and 12 and Tables II, IV and VI, as small units.
 
 A unit, such as ``"table/10/03"`` (N_i = 10, split 3), is run, stored and checked on its own by
-`slnp_edu.evidence.records`. It returns plain numbers, lists and strings.
+`slnp_study.records`. It returns plain numbers, lists and strings.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from slnp_edu.base import BASES
-from slnp_edu.evidence import paper
-from slnp_edu.evidence.outcomes import pack
-from slnp_edu.evidence.protocol import Split
 from slnp_edu.slnp import SLNP, rounds
 from slnp_edu.steps import (
     Array,
@@ -30,6 +27,9 @@ from slnp_edu.steps import (
     w_step,
     whitening,
 )
+from slnp_study import paper
+from slnp_study.outcomes import pack
+from slnp_study.protocol import Split
 
 SPLITS = 20
 FIG4_SPLITS = 5
@@ -152,7 +152,7 @@ def table(
     dict
         ``tested``: how many test images there are. ``right``: method -> how many of them are
         right in each of `BASES`. ``outcomes``: which ones, packed; see
-        `slnp_edu.evidence.outcomes`.
+        `slnp_study.outcomes`.
     """
     split = Split(X, y, N_i=N_i, D_PCA=D_PCA, seed=seed)
     right: dict[str, list[int]] = {}
@@ -187,18 +187,19 @@ def learned(X: Array, y: NDArray[Any], seed: int) -> dict[str, Any]:
     figure = paper.FIGURES[5]
     split = Split(X, y, N_i=figure["N_i"], D_PCA=figure["D_PCA"], seed=seed)
     A, train, y_train = split.A, split.train, split.y_train
-    model = SLNP(figure["d"], figure["K"], tol=0, keep_history=True).fit(A, y_train)
+    run = list(islice(rounds(A, y_train, figure["d"], figure["K"]), 10))
     class_38 = np.flatnonzero(y_train == y_train.max())
     first, others = class_38[0], class_38[1:]
-    similarities = [r.S[[first]].toarray()[0, others].tolist() for r in model.history_]
+    similarities = [r.S[[first]].toarray()[0, others].tolist() for r in run]
     squared = np.sum((X[train[others]] - X[train[first]]) ** 2, axis=1)
+    projected = A @ run[-1].W
     labels = np.unique(y_train)
     return {
         "rows": train[class_38].tolist(),  # in the data set, the reference first
         "similarities": similarities,
         "lpp": np.exp(-squared / squared.mean()).tolist(),
-        "gamma": [model.gamma_[y_train == c].mean() for c in labels],  # (58)
-        "spread_projected": [spread(model.transform(A)[y_train == c]) for c in labels],
+        "gamma": [run[-1].gamma[y_train == c].mean() for c in labels],  # (58)
+        "spread_projected": [spread(projected[y_train == c]) for c in labels],
         "spread_original": [spread(X[train][y_train == c]) for c in labels],
         "training_rows": [train[y_train == c].tolist() for c in labels],
     }
@@ -321,6 +322,6 @@ def with_drawn_tie(
     indices, distances = neighbours(A @ W, y, K)  # the rest of the first round
     gamma = gamma_step(distances)
     S = similarity_matrix(indices, s_step(distances, gamma))
-    for last in islice(rounds(A, y, d, K, start=S, P=P), max_iter - 1):
+    for last in islice(rounds(A, y, d, K, start=S), max_iter - 1):
         W, gamma = last.W, last.gamma
     return W, gamma

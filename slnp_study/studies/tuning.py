@@ -26,11 +26,11 @@ from sklearn.neighbors import NearestCentroid
 
 from slnp_edu.base import in_basis
 from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
-from slnp_edu.evidence.ablation import variant
-from slnp_edu.evidence.experiments import COMMON, IMAGES, Unit
-from slnp_edu.evidence.outcomes import pack, unpack
-from slnp_edu.evidence.protocol import directions, nearest_neighbour_is_right, random_split
-from slnp_edu.evidence.statistics import (
+from slnp_edu.slnp import SLNP
+from slnp_edu.steps import Array
+from slnp_study.outcomes import pack, unpack
+from slnp_study.protocol import directions, nearest_neighbour_is_right, random_split
+from slnp_study.statistics import (
     Estimate,
     Finding,
     difference,
@@ -38,8 +38,8 @@ from slnp_edu.evidence.statistics import (
     over_splits,
     tally,
 )
-from slnp_edu.slnp import SLNP
-from slnp_edu.steps import Array
+from slnp_study.studies.ablation import variant
+from slnp_study.studies.experiments import COMMON, IMAGES, Unit
 
 SPLITS = 10
 FOLDS = 3

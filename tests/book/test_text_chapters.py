@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-BOOK = Path(__file__).parent.parent / "book"
+BOOK = Path(__file__).parents[2] / "book"
 NOTEBOOKS = {path.name: nbformat.read(path, as_version=4) for path in sorted(BOOK.glob("*.ipynb"))}
 CHAPTERS = {name: notebook for name, notebook in NOTEBOOKS.items() if re.match(r"\d\d-", name)}
 LINES = {name: notebook for name, notebook in NOTEBOOKS.items() if name.startswith("line-")}

@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import numpy as np
 
-from slnp_edu.evidence import paper, records
+from slnp_study import paper, records
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_finding_is_what_the_records_say(tmp_path):

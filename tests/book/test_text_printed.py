@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-LINES = sorted((Path(__file__).parent.parent / "book").glob("line-*.ipynb"))
+LINES = sorted((Path(__file__).parents[2] / "book").glob("line-*.ipynb"))
 SOURCE = os.environ.get("SLNP_EDU_PAPER")
 
 

@@ -9,10 +9,11 @@ import pytest
 from scipy.stats import spearmanr
 from test_text_verdict import span, stored_tables, word
 
-from slnp_edu.evidence import choices, paper, records, tuning
-from slnp_edu.evidence.statistics import COMMON_BASES, explained, verdicts
+from slnp_study import paper, records
+from slnp_study.statistics import COMMON_BASES, explained, verdicts
+from slnp_study.studies import choices, tuning
 
-PAGE = (Path(__file__).parent.parent / "REPLICATION.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "REPLICATION.md").read_text(encoding="utf-8")
 LINES = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| ")]
 ROWS = dict(line for line in LINES if len(line) == 2)
 COLUMNS = [(name, N_i) for name, sizes in paper.DIMENSIONS.items() for N_i in sizes]

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-BOOK = Path(__file__).parent.parent / "book"
+BOOK = Path(__file__).parents[2] / "book"
 BASES = ("orthonormal", "whitened")
 
 

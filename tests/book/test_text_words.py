@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from slnp_edu.evidence import paper, records
-from slnp_edu.evidence.statistics import COMMON_BASES, verdicts
+from slnp_study import paper, records
+from slnp_study.statistics import COMMON_BASES, verdicts
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "book/index.md", "book/summary.md")
 WORDS = ("level", "ahead", "behind", "undecided")
 #: What the words mean; the only sentence that may use them without counting columns.

@@ -16,11 +16,11 @@ import pytest
 from grading.course import judged
 from grading.sandbox import choose
 
-ROOT = Path(__file__).parent.parent
-ASSIGNMENTS = ROOT / "assignments"
+ROOT = Path(__file__).parents[2]
+ASSIGNMENTS = ROOT / "course" / "assignments"
 TEACHING = (ROOT / "book" / "teaching.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "book" / "assignments.md").read_text(encoding="utf-8")
-TOOLS = ROOT / "tools"
+TOOLS = ROOT / "course"
 CHAPTERS = sorted((ROOT / "book").glob("[01]*.ipynb"))
 NAMES = [
     "a1-neighbours",
@@ -118,7 +118,9 @@ def test_time_and_points_are_the_same_in_the_notebook_and_on_the_page(name):
     by_hand = sum(nbgrader(c).get("points", 0) for c in cells if nbgrader(c).get("solution"))
     points = "20" + (f", of which {by_hand} are graded by hand" if by_hand else "")
     assert f"- **Points**: {points}\n" in intro
-    row = next(line for line in PAGE.splitlines() if f"<../assignments/release/{name}/" in line)
+    row = next(
+        line for line in PAGE.splitlines() if f"<../course/assignments/release/{name}/" in line
+    )
     assert f"| {minutes} min | 20 | {by_hand} |" in row
     asked = re.findall(r"^## .*\((.*?) points?\b", "\n".join(c.source for c in cells), re.M)
     assert sum(int(part) for text in asked for part in text.split("+")) == 20
@@ -136,20 +138,8 @@ def test_the_map_of_goals_has_every_goal_and_every_question(name):
     assert sorted(served) == asked
 
 
-def test_there_are_slides_for_every_chapter_of_the_plans(tmp_path):
-    done = python("author_slides.py", tmp_path)
-    assert done.returncode == 0, done.stderr
-    plans = TEACHING.partition("## Five weeks")[2].partition("## Slides")[0]
-    labels = {re.search(r"\((ch-[\w-]+)\)=", p.read_text("utf-8"))[1]: p.stem for p in CHAPTERS}
-    for label in set(re.findall(r"\{ref\}`(ch-[\w-]+)`", plans)):
-        page = (tmp_path / f"{labels[label]}.html").read_text(encoding="utf-8")
-        assert page.count("<section") > 5
-        assert "{ref}" not in page
-        assert "data:image/png" in page or label in ("ch-s-step",)
-
-
 def test_the_rubric_is_the_teachers_and_lists_every_paragraph():
-    rubric = (ASSIGNMENTS / "rubric.md").read_text(encoding="utf-8")
+    rubric = (ROOT / "course" / "rubric.md").read_text(encoding="utf-8")
     for name, cell in paragraphs():
         row = f"| `{name}`, {nbgrader(cell)['grade_id']} | {nbgrader(cell)['points']} |"
         assert row in rubric
@@ -191,7 +181,7 @@ def test_validate_fails_on_as_many_cells_as_the_page_says(tmp_path):
 
 
 def test_the_committed_student_versions_are_what_their_sources_give():
-    done = python("author_assignments.py")
+    done = python("make_assignments.py")
     assert done.returncode == 0, done.stderr
     assert "wrote" not in done.stdout, "a student version was missing; it is written now"
 
@@ -205,13 +195,13 @@ def test_drift_is_refused_and_update_mends_it(tmp_path):
     path = tmp_path / "release" / name / f"{name}.ipynb"
     before = path.read_bytes()
     path.write_bytes(before.replace(b"points", b"Points", 1))
-    done = python("author_assignments.py", "--folder", tmp_path)
+    done = python("make_assignments.py", "--folder", tmp_path)
     assert done.returncode == 1
     assert f"The student version of {name} is not what its source gives." in done.stderr
     assert "The student version of gone has no source." in done.stderr
     assert "make assignments UPDATE=1" in done.stderr
     assert path.read_bytes() != before
-    assert python("author_assignments.py", "--folder", tmp_path, "--update").returncode == 0
+    assert python("make_assignments.py", "--folder", tmp_path, "--update").returncode == 0
     assert path.read_bytes() == before
     assert not (tmp_path / "release" / "gone").exists()
 
@@ -229,7 +219,7 @@ def graded(tmp_path_factory):
         for student, kind in (("solver", "source"), ("nobody", "release")):
             (folder / "in" / student).mkdir(parents=True, exist_ok=True)
             shutil.copy(ASSIGNMENTS / kind / name / f"{name}.ipynb", folder / "in" / student)
-    done = python("teacher_grade.py", folder / "in", "--out", folder / "out", "--no-rehearsal")
+    done = python("grade.py", folder / "in", "--out", folder / "out", "--no-rehearsal")
     assert done.returncode == 0, done.stderr
     with (folder / "out" / "points.csv").open(newline="") as file:
         rows = {(row["student"], row["assignment"]): row for row in csv.DictReader(file)}

@@ -66,7 +66,7 @@ ATTACKS = {
     ),
     "git-show": (
         "import subprocess\n"
-        "text = subprocess.run('git -C ROOT show HEAD:assignments/source', shell=True,\n"
+        "text = subprocess.run('git -C ROOT show HEAD:course/assignments/source', shell=True,\n"
         "                      capture_output=True, text=True).stdout\n"
         "assert not text\n" + WRONG
     ),
@@ -319,7 +319,7 @@ def attacked(tmp_path_factory, listener):
     hand_in(folder, "many-cells", many)
     odd = "<img src=x onerror=alert(1)>\x1b[31m"
     hand_in(folder, odd, solved(release))
-    roots = [tiny.ROOT / name for name in ("assignments", "tools", "slnp_edu", "tests")]
+    roots = [tiny.ROOT / name for name in ("course", "tools", "slnp_edu", "slnp_study", "tests")]
     before = snapshot(*roots, folder / "course", folder / "submissions")
     start = time.monotonic()
     done = grade(folder, "--no-rehearsal", env=os.environ | {"SECRET": SECRET})
@@ -371,7 +371,10 @@ def test_honest_work_beside_the_attacks_keeps_its_points(attacked):
 
 def test_nothing_outside_was_read_or_changed(attacked, listener):
     assert not attacked[2], "a file of the course, tools, module, environment or a submission"
-    places = [attacked[0], *(tiny.ROOT / name for name in ("assignments", "tools", "slnp_edu"))]
+    places = [
+        attacked[0],
+        *(tiny.ROOT / name for name in ("course", "tools", "slnp_edu", "slnp_study")),
+    ]
     planted = [path for place in places for path in place.rglob("planted*")]
     assert not planted + [
         p for p in (tiny.ROOT, Path("/usr"), Path("/etc")) if (p / "planted").exists()
@@ -629,7 +632,7 @@ def test_formgrader_runs_nothing_of_a_students(formgrader, browser, listener):
 
 
 def test_formgrader_shows_a_pasted_picture(formgrader, browser, attacked):
-    from test_course_grading import PNG, paste_picture
+    from test_grading import PNG, paste_picture
 
     folder, (url, course) = attacked[0], formgrader
     notebook = solved(tiny.student_version(folder))
@@ -666,14 +669,14 @@ def test_a_busy_machine_takes_no_points(tmp_path):
 
 def test_thirty_submissions_are_graded_in_five_minutes_of_two_cores(tmp_path):
     """Counted as computing, so that the test means the same on a busy machine."""
-    names = sorted(p.name for p in (tiny.ROOT / "assignments" / "source").iterdir())
+    names = sorted(p.name for p in (tiny.ROOT / "course" / "assignments" / "source").iterdir())
     for number in range(30):
         name = names[number % len(names)]
         path = tmp_path / "in" / f"student{number:02d}" / f"{name}.ipynb"
         path.parent.mkdir(parents=True)
-        shutil.copy(tiny.ROOT / "assignments" / "source" / name / f"{name}.ipynb", path)
+        shutil.copy(tiny.ROOT / "course" / "assignments" / "source" / name / f"{name}.ipynb", path)
     before = os.times()
-    command = [sys.executable, tiny.ROOT / "tools" / "teacher_grade.py", tmp_path / "in"]
+    command = [sys.executable, tiny.ROOT / "course" / "grade.py", tmp_path / "in"]
     done = subprocess.run(command, capture_output=True, text=True)
     after = os.times()
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output, writes
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("portable", ROOT / "tools" / "release_portable.py")
 portable = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(portable)

@@ -29,7 +29,7 @@ from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 from PIL import Image
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"
 SHOTS = ROOT / "_build" / "screenshots"
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "dark"), (390, "light")]

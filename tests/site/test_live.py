@@ -1,6 +1,6 @@
 """The live figures: their steps in node beside those of slnp_edu, their data, their place.
 
-What a reader does with them is tried in a browser, by tests/test_browser_live.py.
+What a reader does with them is tried in a browser, by tests/site/test_browser_live.py.
 """
 
 import json
@@ -16,10 +16,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from slnp_edu import steps
-from slnp_edu.book import CLASS_COLOURS, COLOURS, METHOD_COLOURS, live
-from slnp_edu.data import make_toy
+from slnp_edu.show import CLASS_COLOURS, COLOURS, METHOD_COLOURS, live
+from slnp_edu.toy import make_toy
 
-BOOK = Path(__file__).parent.parent / "book"
+BOOK = Path(__file__).parents[2] / "book"
 STATIC = BOOK / "_static"
 NODE = shutil.which("node")
 CASES = 300

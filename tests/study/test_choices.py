@@ -10,7 +10,8 @@ from scipy.linalg import cholesky, solve_triangular
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_edu.evidence import choices, paper, records
+from slnp_study import paper, records
+from slnp_study.studies import choices
 
 N_I, D_PCA, D, K, SEED = 6, 14, 4, (2, 3, 4), 3
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from slnp_edu.__main__ import main
-from slnp_edu.evidence import records
+from slnp_study import records
+from slnp_study.__main__ import main
 
 pytestmark = pytest.mark.slow  # it runs experiments
 
@@ -63,7 +63,7 @@ def test_killed_and_resumed_on_a_cluster_that_loses_a_worker(tmp_path):
         return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*-*.json")}
 
     with cluster(tmp_path) as (address, workers):
-        command = ["slnp_edu", "reproduce", "mnist", "--splits", "2", "--results", str(folder)]
+        command = ["slnp_study", "reproduce", "mnist", "--splits", "2", "--results", str(folder)]
         command += ["--scheduler", address]
         with started(*command):
             wait_for(lambda: len(put_aside()) >= 3)

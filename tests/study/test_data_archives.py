@@ -31,12 +31,12 @@ from official import (
     yale_names,
 )
 
-from slnp_edu.__main__ import main
-from slnp_edu.data import SETS, ArchiveError, archives, load_yale_b
-from slnp_edu.data.coil100 import prepare as prepare_coil100
-from slnp_edu.data.files import compare_with_reference, find, read_prepared
-from slnp_edu.data.install import STALE, add, install
-from slnp_edu.data.yale_b import prepare as prepare_yale_b
+from slnp_study.__main__ import main
+from slnp_study.data import SETS, ArchiveError, archives, load_yale_b
+from slnp_study.data.coil100 import prepare as prepare_coil100
+from slnp_study.data.files import compare_with_reference, find, read_prepared
+from slnp_study.data.install import STALE, add, install
+from slnp_study.data.yale_b import prepare as prepare_yale_b
 
 SOME = dict(subjects=[2, 15], n_images=6)
 
@@ -154,7 +154,7 @@ def ready(monkeypatch):
 
 
 def test_a_file_that_no_loader_reads_is_pointed_out(tmp_path, ready, monkeypatch, capsys):
-    monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("slnp_study.data.files.cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("SLNP_EDU_DATA", raising=False)
     command = ["data", "add", "yale_b", "CroppedYale.zip"]
     assert main([*command, "--into", str(tmp_path / "other")]) == 0
@@ -441,7 +441,7 @@ def test_leftovers_of_killed_runs_are_removed_when_old(tmp_path):
 
 def test_two_processes_at_once_both_end_well(tmp_path, cropped_yale):
     images, path = cropped_yale
-    command = [sys.executable, "-m", "slnp_edu", "data", "add", "yale_b", str(path)]
+    command = [sys.executable, "-m", "slnp_study", "data", "add", "yale_b", str(path)]
     runs = [
         subprocess.Popen([*command, "--into", str(tmp_path)], stderr=subprocess.PIPE, text=True,
                          stdout=subprocess.PIPE)

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from official import coil, listing, write_zip
 
-from slnp_edu.__main__ import main
-from slnp_edu.data import SETS, ArchiveError, archives
-from slnp_edu.data.coil100 import prepare
-from slnp_edu.data.files import read_prepared
-from slnp_edu.data.install import STALE, DownloadError, fetch
+from slnp_study.__main__ import main
+from slnp_study.data import SETS, ArchiveError, archives
+from slnp_study.data.coil100 import prepare
+from slnp_study.data.files import read_prepared
+from slnp_study.data.install import STALE, DownloadError, fetch
 
 FILE = SETS["coil100"].file
 # pooch leaves the connection of a failed download to the garbage collector
@@ -146,7 +146,7 @@ def test_good_download(server, tmp_path, monkeypatch, capsys):
 def test_a_download_is_kept_where_it_is_asked_for(
     few, server, tmp_path, monkeypatch, capsys, answer
 ):
-    monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("slnp_study.data.files.cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(archives, "MAX_TOTAL", len(server.archive))  # it may be as large as that
     spec = replace(SETS["coil100"], url=f"{server.url}/{answer}")
     for folder, home in ((tmp_path / "asked", "asked"), (None, "cache")):
@@ -228,7 +228,7 @@ def test_stopped_by_the_keyboard(few, server, tmp_path, monkeypatch, capsys):
 # A child process that says when it has come to a certain function, and waits there to be killed.
 CHILD = """
 import dataclasses, functools, signal, sys
-from slnp_edu.data import coil100, install
+from slnp_study.data import coil100, install
 folder, url, place = sys.argv[1:]
 prepare = functools.partial(coil100.prepare, objects=range(1, 6))
 few = {"shape": (360, 32, 32), "n_classes": 5, "prepare": prepare}

@@ -4,7 +4,6 @@ import csv
 import gzip
 import hashlib
 import io
-import math
 import os
 import pickle
 import socket
@@ -19,9 +18,9 @@ import pytest
 from official import SUBJECTS, random_images, yale_names
 from sklearn import datasets
 
-from slnp_edu.__main__ import main
-from slnp_edu.book import image_grid
-from slnp_edu.data import (
+from slnp_study import records
+from slnp_study.__main__ import main
+from slnp_study.data import (
     SETS,
     ArchiveError,
     DatasetNotFoundError,
@@ -30,12 +29,10 @@ from slnp_edu.data import (
     load_fashion,
     load_mnist,
     load_yale_b,
-    make_fish,
-    make_toy,
 )
-from slnp_edu.data.files import block_means, data_folders, find, read_prepared
-from slnp_edu.data.mnist import read_idx
-from slnp_edu.evidence import records
+from slnp_study.data.files import block_means, data_folders, find, read_prepared
+from slnp_study.data.mnist import read_idx
+from slnp_study.plots import image_grid
 
 real_data = pytest.mark.skipif(
     not os.environ.get("SLNP_EDU_DATA"), reason="needs SLNP_EDU_DATA with the real sets"
@@ -49,7 +46,7 @@ def folders(tmp_path, monkeypatch):
     named.mkdir()
     cache.mkdir()
     monkeypatch.setenv("SLNP_EDU_DATA", str(named))
-    monkeypatch.setattr("slnp_edu.data.files.cache_folder", lambda: cache)
+    monkeypatch.setattr("slnp_study.data.files.cache_folder", lambda: cache)
     return named, cache
 
 
@@ -217,7 +214,7 @@ def test_digits_are_scikit_learns_class_by_class():
 def test_fashion_is_read_class_by_class_from_a_folder_of_its_own(folders, monkeypatch):
     named, cache = folders
     debian = named.parent / "debian"
-    monkeypatch.setattr("slnp_edu.data.fashion.DEBIAN", debian)
+    monkeypatch.setattr("slnp_study.data.fashion.DEBIAN", debian)
     with pytest.raises(DatasetNotFoundError, match=r"(?s)^Fashion-MNIST is not .*dataset-fashion"):
         load_fashion()
     labels = 3 * [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 3, 9, 3]
@@ -368,7 +365,7 @@ def test_missing_data_is_an_error_that_says_how_to_get_it(folders, load):
         assert lines[0].startswith("t10k-images-idx3-ubyte.gz is not on this machine")
     else:
         assert lines[0].startswith("The real ")
-        assert "python -m slnp_edu data" in lines[1] + lines[2]
+        assert "python -m slnp_study data" in lines[1] + lines[2]
 
 
 class Evil:
@@ -440,7 +437,7 @@ def test_command_line_list(folders, monkeypatch, capsys):
     assert main(["data"]) == 0
     out = capsys.readouterr().out
     assert f"{SETS['yale_b'].file}, differs from the reference\n" in out
-    assert "coil100: COIL-100, not here\n  Run: python -m slnp_edu data fetch coil100" in out
+    assert "coil100: COIL-100, not here\n  Run: python -m slnp_study data fetch coil100" in out
     assert f"{folders[0] / 't10k-images-idx3-ubyte.gz'}, differs from the reference" in out
     assert "train-images-idx3-ubyte.gz: not here" in out
 
@@ -464,7 +461,15 @@ def test_command_line_list_says_where_it_looks_and_how_to_get_what_is_missing(fo
 
 
 def test_command_line_errors_are_one_sentence(tmp_path):
-    command = [sys.executable, "-m", "slnp_edu", "data", "add", "yale_b", str(tmp_path / "no.zip")]
+    command = [
+        sys.executable,
+        "-m",
+        "slnp_study",
+        "data",
+        "add",
+        "yale_b",
+        str(tmp_path / "no.zip"),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert run.stderr == f"There is no file or folder {tmp_path / 'no.zip'}.\n"
@@ -491,39 +496,10 @@ def test_image_grid_puts_every_image_in_its_place():
     plt.close("all")
 
 
-# Toy
-
-
-def test_toy_points_are_those_of_figure_1():
-    bunch = make_toy()
-    check_bunch(bunch, (3, 1, 2), 2, "points")
-    a, b, c = bunch.data
-    assert np.linalg.norm(a - b) < np.linalg.norm(a - c)
-    assert abs(a[1] - c[1]) < abs(a[1] - b[1])
-    assert bunch.target_names[bunch.target].tolist() == ["class 0", "class 1", "class 0"]
-    assert bunch.feature_names == ["lightness", "length"]
-    assert bunch.point_names.tolist() == ["a", "b", "c"]
-    assert bunch.checksum == sha256_of(bunch.data, np.float64)
-
-
-def test_toy_classes():
-    X, y = make_toy("classes", n_samples=2000, noise=7, random_state=3, return_X_y=True)
-    assert X.shape == (2000, 2)
-    assert np.bincount(y).tolist() == [1000, 1000]
-    assert X[:, 0].std() == pytest.approx(7, rel=0.06)
-    assert abs(X[y == 0, 0].mean() - X[y == 1, 0].mean()) < 1  # lightness tells nothing
-    for label, mean in ((0, -1), (1, 1)):  # length tells the class
-        assert X[y == label, 1].mean() == pytest.approx(mean, abs=0.05)
-        assert X[y == label, 1].std() == pytest.approx(0.4, rel=0.1)
-    again = make_toy("classes", n_samples=2000, noise=7, random_state=3)
-    np.testing.assert_array_equal(again.data, X)
-    assert not np.array_equal(make_toy("classes", n_samples=2000, random_state=4).data, X)
-
-
 # All of them
 
 
-@pytest.mark.parametrize("load", [load_mnist, load_yale_b, load_coil100, load_digits, make_toy])
+@pytest.mark.parametrize("load", [load_mnist, load_yale_b, load_coil100, load_digits])
 def test_return_X_y(load):
     bunch, (X, y) = load(), load(return_X_y=True)
     np.testing.assert_array_equal(X, bunch.data)
@@ -539,47 +515,8 @@ def test_return_X_y(load):
         ("source", lambda: load_yale_b("reel")),
         ("source", lambda: load_coil100("Real")),
         ("size", lambda: load_coil100(size=20)),
-        ("kind", lambda: make_toy("moons")),
     ],
 )
 def test_wrong_arguments(name, call):
     with pytest.raises(ValueError, match=f"^{name} must be one of"):
         call()
-
-
-def test_fish_have_the_clumps_and_the_flicker_they_promise():
-    X, y = make_fish(100_000, flicker=4.0, n_flickers=3, young=0.6, random_state=1)
-    assert X.shape == (100_000, 4)
-    assert y.mean() == 0.5
-    lightness, length = X[:, :-1], X[:, -1]
-    np.testing.assert_allclose(lightness.std(axis=0), 4.0, rtol=0.02)
-    np.testing.assert_allclose([lightness[y == kind].mean() for kind in (0, 1)], 0, atol=0.05)
-    assert np.mean(length[y == 0] < 0) == pytest.approx(0.6, abs=0.001)
-    clumps = [length[y == 1], length[(y == 0) & (length < 0)], length[(y == 0) & (length > 0)]]
-    np.testing.assert_allclose([c.mean() for c in clumps], [0, -2.5, 2.5], atol=0.02)
-    np.testing.assert_allclose([c.std() for c in clumps], 0.5, rtol=0.02)
-
-
-@pytest.mark.parametrize("young", [0.0, 0.25, 0.5, 0.7, 1.0])
-def test_the_share_of_the_young_is_rounded_up_however_few_fish_there_are(young):
-    for n in range(1, 13):
-        X, y = make_fish(n, young=young)
-        lengths = X[y == 0, -1]
-        assert np.sum(lengths < 0) == math.ceil(young * len(lengths))
-        assert len(lengths) == math.ceil(n / 2)
-
-
-def test_fish_and_toys_asked_for_nothing_are_those_of_the_book():
-    X, y = make_fish()
-    assert X.shape == (60, 2)
-    assert np.sum(X[y == 0, 1] < 0) == 21  # seven of ten are young
-    np.testing.assert_array_equal(X, make_fish(60, flicker=1, young=0.7, random_state=0)[0])
-    toy = make_toy("classes", n_samples=100, noise=4, random_state=0)
-    np.testing.assert_array_equal(make_toy("classes").data, toy.data)
-
-
-def test_more_flicker_changes_only_the_lightness():
-    calm, y = make_fish(30, flicker=1.0, random_state=7)
-    wild, same = make_fish(30, flicker=10.0, random_state=7)
-    np.testing.assert_array_equal(y, same)
-    np.testing.assert_allclose(wild, calm * [10.0, 1.0])

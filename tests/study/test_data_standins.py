@@ -13,8 +13,8 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_edu.data import standins
-from slnp_edu.data.standins import (
+from slnp_study.data import standins
+from slnp_study.data.standins import (
     LIGHTS,
     light_direction,
     shade,

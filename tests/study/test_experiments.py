@@ -10,11 +10,13 @@ from scipy.stats import spearmanr
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_edu.evidence import Split, ablation, experiments, paper, records
-from slnp_edu.evidence.experiments import EXACT, IMAGES, RATE
-from slnp_edu.evidence.outcomes import unpack
-from slnp_edu.evidence.statistics import difference, tally
 from slnp_edu.slnp import SLNP
+from slnp_study import paper, records
+from slnp_study.outcomes import unpack
+from slnp_study.protocol import Split
+from slnp_study.statistics import difference, tally
+from slnp_study.studies import ablation, experiments
+from slnp_study.studies.experiments import EXACT, IMAGES, RATE
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[Y < 4], Y[Y < 4]

@@ -14,12 +14,12 @@ import pytest
 from scipy.linalg import cholesky, eigh, solve_triangular
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_edu.data import LOADERS, SETS
-from slnp_edu.data.files import find
+from slnp_study.data import LOADERS, SETS
+from slnp_study.data.files import find
 
 pytestmark = pytest.mark.slow  # it runs experiments
 
-RESULTS = Path(__file__).parent.parent / "book" / "results"
+RESULTS = Path(__file__).parents[2] / "slnp_study" / "results"
 COLUMNS = [  # data set, N_i, D_PCA, d, K, split
     ("yale_b", 5, 110, 38, 5, 11),
     ("yale_b", 10, 180, 38, 5, 3),

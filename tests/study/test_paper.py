@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slnp_edu.evidence import paper
+from slnp_study import paper
 
 TABLES = {
     "yale_b": ("table1", "table2"),

@@ -16,18 +16,10 @@ import pytest
 from PIL import Image
 from sklearn.utils import Bunch
 
-from slnp_edu.book import (
-    contact_sheet,
-    draw_real_figures,
-    image_grid,
-    light_png,
-    live,
-    plots,
-    show_source,
-    use_style,
-    verdict_grid,
-)
-from slnp_edu.evidence.statistics import Finding, Verdict
+from slnp_edu.show import live, show_source, use_style
+from slnp_study import plots
+from slnp_study.plots import contact_sheet, draw_real_figures, image_grid, light_png, verdict_grid
+from slnp_study.statistics import Finding, Verdict
 
 HEIGHT, WIDTH, GAP = 3, 4, 2
 

@@ -11,9 +11,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
-from slnp_edu import LADA, LFDA, LPP, LSDA, MFA, SLNP, SOLDE
-from slnp_edu.evidence import METHODS, Split, compare, evaluate, random_split
-from slnp_edu.evidence.protocol import nearest_neighbour_is_right, nearest_neighbour_rate
+from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
+from slnp_study.protocol import (
+    METHODS,
+    Split,
+    compare,
+    evaluate,
+    nearest_neighbour_is_right,
+    nearest_neighbour_rate,
+    random_split,
+)
+from slnp_study.relatives import LADA, SOLDE
 
 DIGITS = load_digits()
 FEW = Bunch(data=DIGITS.data[:400], target=DIGITS.target[:400])

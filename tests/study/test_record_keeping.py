@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import sem
 
-from slnp_edu.__main__ import main
-from slnp_edu.evidence import ablation, experiments, paper, random_split, records
-from slnp_edu.evidence.experiments import EXACT, IMAGES, RATE, Unit
-from slnp_edu.evidence.outcomes import flips, pack, unpack
+from slnp_study import paper, records
+from slnp_study.__main__ import main
+from slnp_study.outcomes import flips, pack, unpack
+from slnp_study.protocol import random_split
+from slnp_study.studies import ablation, experiments
+from slnp_study.studies.experiments import EXACT, IMAGES, RATE, Unit
 
 
 def cut(name):

@@ -15,14 +15,16 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_edu.__main__ import main
 from slnp_edu.base import in_basis
-from slnp_edu.book import draw_real_figures
-from slnp_edu.data import SETS, DatasetNotFoundError, load_mnist, load_yale_b
-from slnp_edu.data.files import find
-from slnp_edu.evidence import METHODS, Split, ablation, evaluate, experiments, paper, records
-from slnp_edu.evidence.statistics import difference, tally
 from slnp_edu.slnp import SLNP
+from slnp_study import paper, records
+from slnp_study.__main__ import main
+from slnp_study.data import SETS, DatasetNotFoundError, load_mnist, load_yale_b
+from slnp_study.data.files import find
+from slnp_study.plots import draw_real_figures
+from slnp_study.protocol import METHODS, Split, evaluate
+from slnp_study.statistics import difference, tally
+from slnp_study.studies import ablation, experiments
 
 pytestmark = pytest.mark.slow  # it runs experiments
 
@@ -295,7 +297,7 @@ def test_a_run_killed_ten_times_goes_on_and_ends_with_the_same_bytes(tmp_path):
     """
     alone = records.reproduce("mnist", splits=3, n_jobs=1, folder=tmp_path / "alone")
     folder = tmp_path / "results"
-    command = [sys.executable, "-m", "slnp_edu", "reproduce", "mnist", "--splits", "3"]
+    command = [sys.executable, "-m", "slnp_study", "reproduce", "mnist", "--splits", "3"]
     command += ["--jobs", "1", "--results", str(folder)]
     draw = random.Random(0)
     before = {}
@@ -329,7 +331,7 @@ def test_what_another_run_left_behind_is_thrown_away(small, tmp_path):
 
 
 def test_real_data_that_is_missing_is_said_in_a_sentence(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("slnp_edu.data.files.data_folders", lambda: [tmp_path])
+    monkeypatch.setattr("slnp_study.data.files.data_folders", lambda: [tmp_path])
     assert main(["reproduce", "yale_b", "--results", str(tmp_path)]) == 2
     assert "yale_b" in capsys.readouterr().err
     with pytest.raises(DatasetNotFoundError):
@@ -341,7 +343,7 @@ def test_real_data_that_is_missing_is_said_in_a_sentence(monkeypatch, tmp_path, 
 def test_without_names_the_sets_that_are_missing_are_named_and_their_records_checked(
     monkeypatch, small, tmp_path, capsys
 ):
-    monkeypatch.setattr("slnp_edu.data.files.data_folders", lambda: [tmp_path])
+    monkeypatch.setattr("slnp_study.data.files.data_folders", lambda: [tmp_path])
     monkeypatch.setattr(records, "STUDIES", {"": records.STUDIES[""]})
     results = tmp_path / "results"
     results.mkdir()

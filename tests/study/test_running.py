@@ -14,10 +14,10 @@ import sklearn
 from joblib import parallel_config
 from sklearn.utils import Bunch
 
-from slnp_edu.__main__ import _parser, main
-from slnp_edu.data import LOADERS, SETS, DatasetNotFoundError
-from slnp_edu.evidence import records
-from slnp_edu.evidence.experiments import EXACT, Unit
+from slnp_study import records
+from slnp_study.__main__ import _parser, main
+from slnp_study.data import LOADERS, SETS, DatasetNotFoundError
+from slnp_study.studies.experiments import EXACT, Unit
 
 
 def weigh(seed, data, light):
@@ -246,7 +246,7 @@ def test_the_figures_are_drawn_anew_with_the_record_of_the_paper(
     tiny, asked, tmp_path, monkeypatch
 ):
     drawn, record = [], records.load("mnist") | {"seeds": [7]}  # not the committed one
-    monkeypatch.setattr("slnp_edu.__main__.draw_real_figures", lambda *args: drawn.append(args))
+    monkeypatch.setattr("slnp_study.__main__.draw_real_figures", lambda *args: drawn.append(args))
     monkeypatch.setitem(LOADERS, "mnist", lambda: tiny)
     folder = tmp_path / "results"
     records._write(folder / "mnist.json", record)
@@ -289,7 +289,7 @@ def test_without_names_all_have_their_turn_and_what_cannot_be_run_is_checked(
         records._write(tmp_path / f"{name}-study.json", record)
         assert main(["verify", "--results", str(tmp_path)]) == (2 if faults else 0)
         out, error = capsys.readouterr()
-        skipped = "These images are not here. python -m slnp_edu data says more."
+        skipped = "These images are not here. python -m slnp_study data says more."
         assert f"far-study: skipped. {skipped}" in out.splitlines()
         assert f"far-study: its record was checked for itself, {faults} faults" in out
         assert "lost-study: no record either" in out
@@ -327,7 +327,7 @@ def test_a_command_that_is_none_is_refused_with_the_usage(words, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(words.split())
     assert stopped.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: python -m slnp_edu")
+    assert capsys.readouterr().err.startswith("usage: python -m slnp_study")
 
 
 def test_every_command_and_every_option_says_what_it_is_for():
@@ -353,7 +353,7 @@ def test_fetch_passes_on_the_address_and_the_folder(tmp_path, monkeypatch, capsy
         path.write_bytes(b"")
         return path
 
-    monkeypatch.setattr("slnp_edu.data.install.fetch", fetch)
+    monkeypatch.setattr("slnp_study.data.install.fetch", fetch)
     command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url", "https://a/b.zip"]
     assert main(command) == 0
     assert asked == [((SETS["coil100"], str(tmp_path)), {"url": "https://a/b.zip"})]

@@ -16,7 +16,7 @@ from scipy.stats import t, ttest_1samp
 from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.weightstats import DescrStatsW
 
-from slnp_edu.evidence.statistics import (
+from slnp_study.statistics import (
     ALPHA,
     MARGIN,
     Difference,

@@ -8,19 +8,11 @@ import pytest
 from matplotlib.colors import to_rgba
 from scipy.stats import t
 
-from slnp_edu.book import (
-    Ruling,
-    against_paper,
-    beside_paper,
-    claims_table,
-    differences_table,
-    forest,
-    specification_curves,
-    verdict_grid,
-)
-from slnp_edu.book.plots import WORD
-from slnp_edu.evidence import choices, paper
-from slnp_edu.evidence.statistics import Estimate, Finding, Verdict
+from slnp_study import paper
+from slnp_study.plots import WORD, beside_paper, forest, specification_curves, verdict_grid
+from slnp_study.statistics import Estimate, Finding, Verdict
+from slnp_study.studies import choices
+from slnp_study.tables import Ruling, against_paper, claims_table, differences_table
 
 NB = "\N{NO-BREAK SPACE}"
 #: Standard deviation 1 over four splits, so that the half-widths are known by heart.

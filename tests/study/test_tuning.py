@@ -15,16 +15,17 @@ from sklearn.datasets import load_digits as sklearn_digits
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from statsmodels.stats.multitest import multipletests
-from test_evidence_independent import drawn, in_bases, laplacian
-from test_evidence_independent import slnp as slnp_by_definition
+from test_independent import drawn, in_bases, laplacian
+from test_independent import slnp as slnp_by_definition
 
-from slnp_edu.data import load_digits
-from slnp_edu.evidence import paper, records, tuning
-from slnp_edu.evidence.experiments import COMMON
-from slnp_edu.evidence.outcomes import pack, unpack
-from slnp_edu.evidence.protocol import random_split
-from slnp_edu.evidence.statistics import Tally, difference
-from slnp_edu.evidence.tuning import BUDGET, FOLDS, GRIDS, METHODS, Setting
+from slnp_study import paper, records
+from slnp_study.data import load_digits
+from slnp_study.outcomes import pack, unpack
+from slnp_study.protocol import random_split
+from slnp_study.statistics import Tally, difference
+from slnp_study.studies import tuning
+from slnp_study.studies.experiments import COMMON
+from slnp_study.studies.tuning import BUDGET, FOLDS, GRIDS, METHODS, Setting
 
 SMALL = {"D_PCA": (12, 20, 32), "d": (2, 4), "K": (2, 4, 6)}
 NAMES = [f"{dataset}-tuned" for dataset in GRIDS]
