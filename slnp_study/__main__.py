@@ -17,7 +17,7 @@ from slnp_study.data import (
     mnist,
 )
 from slnp_study.plots import draw_real_figures
-from slnp_study.studies.experiments import RecordError
+from slnp_study.study import RecordError
 
 
 def main(argv: list[str] | None = None) -> int:

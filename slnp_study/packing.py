@@ -1,34 +1,20 @@
-"""Which test images were right, in few characters.
+"""Which test images were right, and counts, in few characters.
 
 A split has thousands of test images, and some two dozen methods and bases judge each. Most images
 are right everywhere or wrong everywhere: with the bits of one image side by side, equal rows
-follow each other again and again, which is what compression lives on.
+follow each other again and again, which is what compression lives on. Counts of neighbouring
+specifications are alike, so their differences are kept.
 """
 
 import lzma
 from base64 import b85decode, b85encode
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 # Raw: no header and no checksum. The three zeros say that no place in a row is special.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
-
-
-class Outcomes(NamedTuple):
-    """Which test images of a split were right."""
-
-    right: NDArray[np.bool_]  #: of shape (methods, bases, images), in the order of the next two
-    methods: tuple[str, ...]
-    bases: tuple[str, ...]
-    rows: NDArray[np.intp]  #: of shape (images,), where the test images stand in the data set
-    labels: NDArray[np.intp]  #: of shape (images,), their classes: 0 ... C - 1
-
-    def of(self, method: str, basis: str) -> NDArray[np.bool_]:
-        """Return the outcomes of one method in one basis, of shape (images,)."""
-        right: NDArray[np.bool_] = self.right[self.methods.index(method), self.bases.index(basis)]
-        return right
 
 
 def pack(right: NDArray[np.bool_]) -> str:
@@ -48,9 +34,7 @@ def pack(right: NDArray[np.bool_]) -> str:
     >>> np.array_equal(unpack(pack(right), judges=2, images=3), right)
     True
     """
-    rows = np.packbits(right.T, axis=1)  # an image a row, filled up to whole bytes
-    packed = lzma.compress(rows.tobytes(), format=lzma.FORMAT_RAW, filters=_FILTERS)
-    return b85encode(packed).decode()
+    return _compressed(np.packbits(right.T, axis=1))  # an image a row, filled up to whole bytes
 
 
 def unpack(packed: str, judges: int, images: int) -> NDArray[np.bool_]:
@@ -61,20 +45,13 @@ def unpack(packed: str, judges: int, images: int) -> NDArray[np.bool_]:
     ValueError
         If the string is damaged or holds another number of outcomes.
     """
-    rows = _bytes(packed)
     width = -(-judges // 8)
-    if len(rows) != images * width:
-        raise ValueError(f"the packed outcomes are not those of {images} images")
-    return np.unpackbits(rows.reshape(images, width), axis=1, count=judges).T.astype(bool)
+    rows = _bytes(packed, images * width).reshape(images, width)
+    return np.unpackbits(rows, axis=1, count=judges).T.astype(bool)
 
 
 def flips(one: str, other: str, images: int) -> int:
     """Count the images on which two packed strings differ, for the judge who changed most.
-
-    Raises
-    ------
-    ValueError
-        If they do not hold as many outcomes of as many images.
 
     Examples
     --------
@@ -82,16 +59,41 @@ def flips(one: str, other: str, images: int) -> int:
     >>> flips(pack(right), pack(~right[:, ::-1]), images=3)
     3
     """
-    here, there = _bytes(one), _bytes(other)
-    if here.shape != there.shape or len(here) % images:
-        raise ValueError(f"the packed outcomes are not both those of {images} images")
-    changed = np.unpackbits((here ^ there).reshape(images, -1), axis=1)
-    return int(changed.sum(axis=0).max())
+    here = _bytes(one)
+    changed = (here ^ _bytes(other, len(here))).reshape(images, -1)
+    return int(np.unpackbits(changed, axis=1).sum(axis=0).max())
 
 
-def _bytes(packed: str) -> NDArray[np.uint8]:
+def pack_counts(counts: Any) -> str:
+    """Put whole numbers below 32,768 into one string.
+
+    Examples
+    --------
+    >>> unpack_counts(pack_counts([3411, 3718, 3622, 3442]), (2, 2))
+    array([[3411, 3718],
+           [3622, 3442]])
+    """
+    steps = np.diff(np.ravel(counts), prepend=0).astype("<i2")
+    return _compressed(steps.view(np.uint8).reshape(-1, 2).T)  # low bytes first, then the high ones
+
+
+def unpack_counts(packed: str, shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return the counts that `pack_counts` was given; ValueError if they don't have this shape."""
+    planes = _bytes(packed, 2 * int(np.prod(shape))).reshape(2, -1)
+    steps = np.ascontiguousarray(planes.T).view("<i2").ravel()
+    return np.cumsum(steps, dtype=np.intp).reshape(shape)
+
+
+def _compressed(values: NDArray[np.uint8]) -> str:
+    packed = lzma.compress(values.tobytes(), format=lzma.FORMAT_RAW, filters=_FILTERS)
+    return b85encode(packed).decode()
+
+
+def _bytes(packed: str, expected: int | None = None) -> NDArray[np.uint8]:
     try:
         raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
     except lzma.LZMAError as error:
-        raise ValueError(f"the packed outcomes are damaged ({error})") from None
+        raise ValueError(f"the packed numbers are damaged ({error})") from None
+    if expected is not None and len(raw) != expected:
+        raise ValueError(f"{expected} bytes were packed there, {len(raw)} came out")
     return np.frombuffer(raw, np.uint8)

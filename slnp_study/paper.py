@@ -8,6 +8,10 @@ Where the paper contradicts itself, the table's value stands here and a note say
 from typing import Any
 
 METHODS = ("LDA", "MFA", "LSDA", "LFDA", "SLNP")
+#: Bases that are the same metric for every method. Each method's own is not one metric but many.
+COMMON_BASES = ("whitened", "orthonormal")
+#: Rounds of Algorithm 1 in the tables: "convergence is achieved when the iteration number is 10".
+ROUNDS = 10
 
 #: Tables I, III and V: the dimensions used for each N_i.
 DIMENSIONS: dict[str, dict[int, dict[str, int]]] = {
@@ -67,11 +71,36 @@ RATES: dict[str, dict[str, tuple[float, ...]]] = {
     },
 }
 
-#: The data sets as the paper describes them, and the K its comparisons use.
+#: The data sets as the paper describes them, and the K its comparisons use. What is drawn as a
+#: whole, a cluster, is ours: all images of a subject or an object, or each image of a digit.
 DATASETS: dict[str, dict[str, Any]] = {
-    "yale_b": {"image_shape": (48, 42), "K": 5, "subjects": 28, "images": 16128, "poses": 9},
-    "coil100": {"image_shape": (16, 16), "K": 3, "classes": 100, "images_per_class": 72},
-    "mnist": {"image_shape": (14, 14), "K": 6, "sampled_images": 6000},
+    "yale_b": {
+        "title": "Extended Yale B",
+        "name": "faces",
+        "cluster": "class",
+        "image_shape": (48, 42),
+        "K": 5,
+        "subjects": 28,
+        "images": 16128,
+        "poses": 9,
+    },
+    "coil100": {
+        "title": "COIL-100",
+        "name": "objects",
+        "cluster": "class",
+        "image_shape": (16, 16),
+        "K": 3,
+        "classes": 100,
+        "images_per_class": 72,
+    },
+    "mnist": {
+        "title": "MNIST",
+        "name": "digits",
+        "cluster": "image",
+        "image_shape": (14, 14),
+        "K": 6,
+        "sampled_images": 6000,
+    },
 }
 
 #: Settings, and the values readable from the text, of every figure.

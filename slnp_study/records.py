@@ -2,9 +2,9 @@
 
 A record is one JSON file in ``slnp_study/results``. The record of the paper's tables and figures
 has the name of its data set, such as ``mnist``, and a further study adds its own,
-``mnist-tuned``. `STUDIES` says what each study runs. `reproduce` puts each finished unit aside at
-once, so a run that was stopped goes on where it was. `check` looks at a record alone, `verify` runs
-units again and compares every number.
+``mnist-tuned``. `slnp_study.studies` says what each study runs. `reproduce` puts each finished unit
+aside at once, so a run that was stopped goes on where it was. `check` looks at a record alone,
+`verify` runs units again and compares every number.
 """
 
 import contextlib
@@ -13,38 +13,36 @@ import math
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
+from jsonschema import Draft202012Validator
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from slnp_edu.base import BASES
-from slnp_study import paper
 from slnp_study.data import LOADERS
-from slnp_study.outcomes import Outcomes, flips, unpack
-from slnp_study.protocol import random_split
-from slnp_study.studies import ablation, choices, experiments, tuning
-from slnp_study.studies.experiments import RecordError, Tolerance, Unit
+from slnp_study.packing import flips
+from slnp_study.studies import STUDIES
+from slnp_study.study import TEXT, Recorded, RecordError, Study, Tolerance, Unit, whole
 
 RESULTS = Path(__file__).parent / "results"
-HEAD = ("dataset", "source", "checksum", "class_sizes", "splits", "seeds", "settings", "versions")
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-
-
-class Study(NamedTuple):
-    """What a record holds besides its head, and how that is made and checked."""
-
-    datasets: tuple[str, ...]  #: those that have a record of this study
-    splits: int  #: how many, unless another number is asked for
-    units: Callable[[str, int], list[Unit]]  #: of a data set and so many splits
-    settings: Callable[[str], dict[str, Any]]  #: of a data set; a record must have the same
-    check: Callable[[Unit, dict[str, Any]], Iterable[str]]  #: what is wrong with a recorded unit
-    sample: int = 10  #: how many units `verify` is asked to run again, if no number is given
+#: What every record must hold, whatever the study.
+HEAD: dict[str, dict[str, Any]] = {
+    "dataset": TEXT,
+    "source": TEXT,
+    "checksum": TEXT,
+    "class_sizes": {"type": "array", "items": whole()},
+    "splits": whole(),
+    "seeds": {"type": "array", "items": whole()},
+    "settings": {"type": "object"},
+    "versions": {"type": "object"},
+    "units": {"type": "object"},
+}
 
 
 def names() -> list[str]:
@@ -78,51 +76,31 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
         record: dict[str, Any] = json.loads(path.read_text(), parse_constant=_refuse)
     except json.JSONDecodeError as error:
         raise RecordError(f"{path} is not a record: {error}.") from None
-    if lacking := [name for name in (*HEAD, "units") if name not in record]:
-        raise RecordError(f"{path} is not a record of this edition: it lacks {lacking[0]}.")
+    for fault in _faults(record, {"type": "object", "properties": HEAD, "required": list(HEAD)}):
+        raise RecordError(f"{path} is not a record of this edition: {fault}.")
     return record
+
+
+def read(name: str, folder: Path = RESULTS) -> Any:
+    """Load a record and let its study read it, as the chapters do.
+
+    Examples
+    --------
+    >>> tables = read("mnist")
+    >>> tables.columns[10]["SLNP"]["orthonormal"].shape
+    (20,)
+    """
+    return parts(name)[1].read(load(name, folder))
+
+
+def _faults(value: Any, schema: dict[str, Any]) -> list[str]:
+    """Say where a value isn't as its schema asks, each in a few words."""
+    found = Draft202012Validator(schema).iter_errors(value)
+    return [f"{'/'.join(map(str, e.path))} {_short(e.message)}".strip() for e in found]
 
 
 def _refuse(constant: str) -> None:
     raise RecordError(f"A record holds {constant}, which is no result.")
-
-
-def rates(record: dict[str, Any], N_i: int) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Rates of one column in per cent: method -> basis -> array of one rate per split."""
-    bases = record["settings"]["bases"]["table"]
-    splits = [record["units"][f"table/{N_i:02}/{seed:02}"] for seed in record["seeds"]]
-    return {
-        method: {
-            basis: np.array([100 * split["right"][method][i] / split["tested"] for split in splits])
-            for i, basis in enumerate(bases)
-        }
-        for method in record["settings"]["methods"]["table"]
-    }
-
-
-def outcomes(record: dict[str, Any], N_i: int, seed: int) -> Outcomes:
-    """Read which test images of a split were right, for every method in the common bases.
-
-    Examples
-    --------
-    >>> split = outcomes(load("mnist"), N_i=10, seed=0)
-    >>> split.right.shape == (len(split.methods), len(split.bases), len(split.rows))
-    True
-    >>> both = split.of("SLNP", "whitened") & split.of("LFDA", "whitened")
-    """
-    methods = tuple(record["settings"]["methods"]["outcomes"])
-    bases = tuple(record["settings"]["bases"]["outcomes"])
-    unit = record["units"][f"table/{N_i:02}/{seed:02}"]
-    right = unpack(unit["outcomes"], len(methods) * len(bases), unit["tested"])
-    y = np.repeat(np.arange(len(record["class_sizes"])), record["class_sizes"])
-    _, rows = random_split(y, N_i, seed)
-    shape = (len(methods), len(bases), len(rows))
-    return Outcomes(right.reshape(shape), methods, bases, rows, y[rows])
-
-
-def all_outcomes(record: dict[str, Any], N_i: int) -> list[Outcomes]:
-    """Read `outcomes` of every split of a column."""
-    return [outcomes(record, N_i, seed) for seed in record["seeds"]]
 
 
 def reproduce(
@@ -208,12 +186,14 @@ def verify(
         report["differences"].append(f"{name}: the data differ from those of the record")
     if _class_sizes(data.target) != record["class_sizes"]:
         report["differences"].append(f"{name}: the classes are not those of the record")
-    units = [u for u in study.units(dataset, record["splits"]) if u.key in record["units"]]
+    known = record["units"]  # those that `check` has found fault with are not run
+    units = [u for u in study.units(dataset, record["splits"]) if u.key in known]
+    units = [u for u in units if not _check_unit(study, u, known[u.key])]
     if sample is not None:
         units = draw(units, sample, seed)
     for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {name}"):
         report["units"] += 1
-        recorded = unit.readable(record["units"][unit.key])
+        recorded = unit.readable(known[unit.key])
         numbers, equal, differences = compare(unit.readable(result), recorded, unit.tolerance)
         report["numbers"] += numbers
         report["equal"] += equal
@@ -250,34 +230,18 @@ def check(name: str, record: dict[str, Any]) -> list[str]:
         found.append(f"{name}: the record lacks units, or has some too many")
     for unit in units:
         if unit.key in record["units"]:
-            found += study.check(unit, record["units"][unit.key])
+            found += _check_unit(study, unit, record["units"][unit.key])
     return found
 
 
-def _check_counts(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
-    """Every entry must be there and none besides, and the counts be those of the outcomes."""
-    if unit.kind != "table":
-        sizes = {name: len(v) if isinstance(v, list) else 0 for name, v in recorded.items()}
-        if sizes != experiments.FIGURE_ENTRIES[unit.kind]:
-            yield f"{unit.key}: entries are missing, or there are some too many"
-        return
-    methods, bases = _METHODS[unit.kind], _BASES[unit.kind]
-    entries = {"tested", "right", "outcomes"}
-    right, tested = recorded.get("right", {}), recorded.get("tested", 0)
-    lengths = {len(counts) for counts in right.values()}
-    if recorded.keys() != entries or list(right) != list(methods) or lengths != {len(bases)}:
-        yield f"{unit.key}: entries are missing, or there are some too many"
-        return
-    if not all(0 <= count <= tested for counts in right.values() for count in counts):
-        yield f"{unit.key}: not every count is between 0 and the number of test images"
-    expected = [right[m][bases.index(b)] for m in _METHODS["outcomes"] for b in COMMON]
+def _check_unit(study: Study, unit: Unit, recorded: Recorded) -> list[str]:
+    """Hold a unit to its schema first; only what has passed can be looked into."""
+    if faults := _faults(recorded, unit.schema):
+        return [f"{unit.key}: {fault}" for fault in faults]
     try:
-        counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
-    except ValueError as error:
-        yield f"{unit.key}: {error}"
-    else:
-        if counts.tolist() != expected:
-            yield f"{unit.key}: the counts are not those of the outcomes"
+        return list(study.check(unit, recorded))
+    except ValueError as error:  # what was packed is damaged
+        return [f"{unit.key}: {error}"]
 
 
 def compare(
@@ -350,54 +314,6 @@ def _head(dataset: str, study: Study, data: Any, splits: int) -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     return {library: version(library) for library in LIBRARIES}
-
-
-COMMON = experiments.COMMON
-_METHODS: dict[str, tuple[str, ...]] = {
-    "table": experiments.RECORDED_METHODS,
-    "outcomes": experiments.BY_IMAGE,
-}
-_BASES: dict[str, tuple[str, ...]] = {"table": BASES, "outcomes": COMMON}
-
-
-def _settings(dataset: str) -> dict[str, Any]:
-    return {
-        "dimensions": paper.DIMENSIONS[dataset],
-        "K": paper.DATASETS[dataset]["K"],
-        "methods": _METHODS,
-        "bases": _BASES,
-    }
-
-
-#: Every study by the name that its records add to that of the data set; the paper's adds none.
-STUDIES: dict[str, Study] = {
-    "": Study(
-        tuple(paper.DIMENSIONS), experiments.SPLITS, experiments.units, _settings, _check_counts
-    ),
-    "ablation": Study(
-        tuple(paper.DIMENSIONS),
-        experiments.SPLITS,
-        ablation.units,
-        ablation.settings,
-        ablation.check,
-    ),
-    "tuned": Study(
-        tuple(tuning.GRIDS),
-        tuning.SPLITS,
-        tuning.units,
-        tuning.record_settings,
-        tuning.check_unit,
-        sample=2,
-    ),
-    "choices": Study(
-        tuple(choices.COLUMN),
-        choices.SPLITS,
-        choices.units,
-        choices.settings,
-        choices.check,
-        sample=1,
-    ),
-}
 
 
 def _class_sizes(y: NDArray[Any]) -> list[int]:

@@ -31,17 +31,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
-from statsmodels.stats.multitest import multipletests
 
-from slnp_study.outcomes import Outcomes
+from slnp_study.paper import COMMON_BASES
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
 
 MARGIN = 1.0  # points; fixed before the runs
 ALPHA = 0.05
-#: Bases that are the same metric for every method. Each method's own is not one metric but many.
-COMMON_BASES = ("whitened", "orthonormal")
 
 
 class Summary(NamedTuple):
@@ -73,6 +70,21 @@ def explained(printed: float, ours: Sequence[float]) -> bool:
     """Does the paper's figure lie where 95 % of further single splits would fall?"""
     summary = summarise(ours)
     return abs(printed - summary.mean) <= summary.one_split
+
+
+class Outcomes(NamedTuple):
+    """Which test images of a split were right."""
+
+    right: NDArray[np.bool_]  #: of shape (methods, bases, images), in the order of the next two
+    methods: tuple[str, ...]
+    bases: tuple[str, ...]
+    rows: NDArray[np.intp]  #: of shape (images,), where the test images stand in the data set
+    labels: NDArray[np.intp]  #: of shape (images,), their classes: 0 ... C - 1
+
+    def of(self, method: str, basis: str) -> NDArray[np.bool_]:
+        """Return the outcomes of one method in one basis, of shape (images,)."""
+        right: NDArray[np.bool_] = self.right[self.methods.index(method), self.bases.index(basis)]
+        return right
 
 
 class Tally(NamedTuple):
@@ -163,12 +175,6 @@ def difference(*counts: Tally) -> Difference:
     Returns
     -------
     Difference
-
-    Notes
-    -----
-    Resampling splits and clusters together (`pigeonhole`) asks the same question, but counts the
-    noise within a cell three times (Owen, 2007) and has no p below one over its draws, which
-    Holm's correction needs.
 
     Examples
     --------
@@ -263,6 +269,21 @@ class Verdict(NamedTuple):
     such: Finding
 
 
+class Verdicts(dict[tuple[int, str, str], Verdict]):
+    """The verdicts of one data set: ``(N_i, other, basis) -> Verdict``."""
+
+    def words(self, other: str, basis: str, scope: str = "these") -> list[str]:
+        """One word for each column; ``scope`` is "these" images or "such"."""
+        return [getattr(verdict, scope).word for verdict in self._of(other, basis)]
+
+    def points(self, other: str, basis: str) -> Array:
+        """Return the differences in points, one for each column."""
+        return np.array([verdict.these.points for verdict in self._of(other, basis)])
+
+    def _of(self, other: str, basis: str) -> list[Verdict]:
+        return [verdict for (_, *pair), verdict in self.items() if pair == [other, basis]]
+
+
 def judge(differences: Mapping[Key, Difference]) -> dict[Key, Verdict]:
     """Turn differences into words; all comparisons of one data set belong into one call.
 
@@ -294,12 +315,27 @@ def judge(differences: Mapping[Key, Difference]) -> dict[Key, Verdict]:
 def findings(estimates: Sequence[Estimate]) -> list[Finding]:
     """Words for a family of estimates, Holm's correction over all of them."""
     family = Estimate(*np.array(estimates, dtype=float).T)
-    p_zero = multipletests(family.p_zero, ALPHA, method="holm")[1]
+    p_zero = holm(family.p_zero)
     numbers = zip(family.points, family.interval, p_zero, family.p_margin, strict=True)
     return [
         Finding(_word(points, p, p_margin), points, interval, p, p_margin)
         for points, interval, p, p_margin in (map(float, each) for each in numbers)
     ]
+
+
+def holm(p: Array) -> Array:
+    """Holm's correction: reject where the result is at most alpha, and errors stay below alpha.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(2)
+    array([0.03, 0.06, 0.06])
+    """
+    order = np.argsort(p)
+    raised = np.maximum.accumulate(np.arange(len(p), 0, -1) * p[order])
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(raised, 1)
+    return corrected
 
 
 def _word(points: float, p_zero: float, p_margin: float) -> str:
@@ -318,7 +354,7 @@ def tallies(
     Parameters
     ----------
     columns : mapping
-        From N_i to the `slnp_study.records.outcomes` of each split.
+        From N_i to the `Outcomes` of each split.
     cluster : {"class", "image"}
         What comes as a whole: subjects and objects are classes, a digit is an image.
     first : str
@@ -340,14 +376,14 @@ def tallies(
 
 def verdicts(
     columns: Mapping[int, Sequence[Outcomes]], cluster: str, first: str = "SLNP"
-) -> dict[tuple[int, str, str], Verdict]:
+) -> Verdicts:
     """Judge one method against every other, in every column and common basis of a data set.
 
     All of it is one family for Holm's correction, so that a comparison has the same word wherever
     it is quoted. Parameters and keys are those of `tallies`.
     """
     found = tallies(columns, cluster, first)
-    return judge({key: difference(counts) for key, counts in found.items()})
+    return Verdicts(judge({key: difference(counts) for key, counts in found.items()}))
 
 
 def over_data_sets(differences: Mapping[str, Difference]) -> Estimate:
@@ -367,30 +403,6 @@ def over_data_sets(differences: Mapping[str, Difference]) -> Estimate:
     effects = [each.these.points for each in differences.values()]
     n = len(effects)
     return Estimate(np.mean(effects), np.std(effects, ddof=1) / np.sqrt(n), n - 1)
-
-
-def pigeonhole(counts: Tally, draws: int = 2000, seed: int = 0) -> Array:
-    """Differences in points after resampling splits and clusters, each with replacement.
-
-    Owen's pigeonhole bootstrap, for a picture of the uncertainty for such images. In simulations
-    its percentile interval meant for 95 % covers 97 to 100 %, so no word is taken from it.
-
-    Parameters
-    ----------
-    counts : Tally
-    draws, seed : int
-
-    Returns
-    -------
-    points : array of shape (draws,)
-    """
-    rng = np.random.default_rng(seed)
-    S, C = counts.gain.shape
-    splits = rng.multinomial(S, np.full(S, 1 / S), size=draws)
-    clusters = rng.multinomial(C, np.full(C, 1 / C), size=draws)
-    gain = np.sum(splits * (clusters @ counts.gain.T), axis=1)
-    tested = np.sum(splits * (clusters @ counts.tested.T), axis=1)
-    return np.asarray(100 * gain / tested)
 
 
 def corrected_resampled(differences: Sequence[float], n_train: int, n_test: int) -> Estimate:

@@ -30,9 +30,30 @@ from slnp_edu.steps import (
     whitening,
 )
 from slnp_study import paper
+from slnp_study.paper import COMMON_BASES, ROUNDS
 from slnp_study.protocol import Split
-from slnp_study.statistics import Difference, Estimate, difference, over_splits, tally
-from slnp_study.studies.experiments import COMMON, EXACT, IMAGES, RecordError, Tolerance, Unit
+from slnp_study.statistics import (
+    Difference,
+    Estimate,
+    Verdicts,
+    difference,
+    judge,
+    over_splits,
+    tally,
+)
+from slnp_study.study import (
+    EXACT,
+    IMAGES,
+    NUMBER,
+    Recorded,
+    RecordError,
+    Study,
+    Tolerance,
+    Unit,
+    entries,
+    numbers,
+    whole,
+)
 
 Indices = NDArray[np.intp]
 Choice = Callable[..., tuple[Indices, Array]]
@@ -145,7 +166,6 @@ STARTS: dict[str, Callable[[Array, NDArray[Any], int], csr_array | None]] = {
     "nearest": nearest_graph,
 }
 
-ROUNDS = 10
 #: What the study compares with the paper's method, "uniform, 10". A start comes with its rounds;
 #: where others than the learned neighbours are named, it is ten rounds from the uniform start.
 VARIANTS = (
@@ -156,8 +176,7 @@ VARIANTS = (
     "nearest, 10",
     *(name for name in NEIGHBOURS if name != "learned"),
 )
-#: What is a sample of its kind: all images of a subject or an object, or each image of a digit.
-CLUSTER = {"yale_b": "class", "coil100": "class", "mnist": "image"}
+SPLITS = 20
 #: In points or as a share: what two flipped images in each split may do to it.
 SLIGHT = Tolerance(absolute=0.02, relative=0)
 
@@ -169,12 +188,33 @@ def units(dataset: str, splits: int) -> list[Unit]:
     of_all_splits = Tolerance(splits * IMAGES.absolute, relative=0)
     tolerance = {"tested": EXACT, "rounds": of_all_splits, "lead": IMAGES, "error": SLIGHT}
     tolerance |= {"nearness": SLIGHT, "overlap": SLIGHT}
-    common = {"K": paper.DATASETS[dataset]["K"], "cluster": CLUSTER[dataset], "splits": splits}
+    common = {
+        "K": paper.DATASETS[dataset]["K"],
+        "cluster": paper.DATASETS[dataset]["cluster"],
+        "splits": splits,
+    }
+    schema = _schema(splits)
     found = []
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
-        run = partial(column, **common, N_i=N_i, D_PCA=dimensions["D_PCA"], d=dimensions["d"])
-        found.append(Unit(f"ablation/{N_i:02}", "ablation", tolerance, run))
+        run = partial(
+            column, **common, splits=splits, N_i=N_i, D_PCA=dimensions["D_PCA"], d=dimensions["d"]
+        )
+        found.append(Unit(f"ablation/{N_i:02}", "ablation", tolerance, run, schema))
     return found
+
+
+def _schema(splits: int) -> dict[str, Any]:
+    """Schema of what `column` returns."""
+    rounds = entries(**dict.fromkeys(COMMON_BASES, numbers(ROUNDS, most=1e9)))
+    leads = entries(**dict.fromkeys(COMMON_BASES, numbers(splits)))
+    return entries(
+        tested=whole(),
+        rounds=entries(**dict.fromkeys(STARTS, rounds)),
+        lead=entries(**dict.fromkeys(VARIANTS, leads)),
+        error=entries(**dict.fromkeys(VARIANTS, numbers(len(COMMON_BASES)))),
+        nearness=NUMBER,
+        overlap=NUMBER,
+    )
 
 
 def settings(dataset: str) -> dict[str, Any]:
@@ -185,8 +225,8 @@ def settings(dataset: str) -> dict[str, Any]:
         "rounds": ROUNDS,
         "starts": list(STARTS),
         "variants": VARIANTS,
-        "bases": COMMON,
-        "cluster": CLUSTER[dataset],
+        "bases": COMMON_BASES,
+        "cluster": paper.DATASETS[dataset]["cluster"],
     }
 
 
@@ -219,7 +259,7 @@ def column(
         split = Split(X, y, N_i=N_i, D_PCA=D_PCA, seed=seed)
         clusters.append(split.y_test if cluster == "class" else split.test)
         for name, W in variants(split.A, split.y_train, d, K, seed):
-            right.setdefault(name, []).append([split.right(W, basis) for basis in COMMON])
+            right.setdefault(name, []).append([split.right(W, basis) for basis in COMMON_BASES])
             if name == f"uniform, {ROUNDS}":
                 near.append(nearness(split.A @ W, split.y_train, K))
                 kept.append(overlap(split.A @ W, split.A, split.y_train, K))
@@ -238,7 +278,7 @@ def column(
 def of_rounds(found: dict[str, NDArray[np.bool_]], start: str) -> dict[str, list[int]]:
     """Count right images of all splits together: basis -> one number for each round."""
     after = [found[f"{start}, {number}"].sum(axis=(0, 2)) for number in range(1, ROUNDS + 1)]
-    return dict(zip(COMMON, np.transpose(after).tolist(), strict=True))
+    return dict(zip(COMMON_BASES, np.transpose(after).tolist(), strict=True))
 
 
 def compared(
@@ -248,7 +288,7 @@ def compared(
     lead: dict[str, dict[str, list[int]]] = {name: {} for name in VARIANTS}
     error: dict[str, list[float]] = {name: [] for name in VARIANTS}
     for name in VARIANTS:
-        for i, basis in enumerate(COMMON):
+        for i, basis in enumerate(COMMON_BASES):
             counts = tally(found[f"uniform, {ROUNDS}"][:, i], found[name][:, i], clusters)
             lead[name][basis] = counts.gain.sum(axis=1).astype(int).tolist()
             error[name].append(round(float(difference(counts).such.error), 4))
@@ -279,28 +319,13 @@ def overlap(Y: Array, Z: Array, y: NDArray[Any], K: int) -> float:
     return float(in_both[np.isfinite(distances)].mean())
 
 
-def check(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
-    """Say what is wrong with a recorded column as it stands.
+def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
+    """Say what is wrong with a recorded column: what it holds twice must agree.
 
-    Every entry must be there and none besides. What stands there twice must agree: the leads over
-    fewer rounds or another start with the counts after each round; and an error for such images
-    is no smaller than that for these images.
+    The leads over fewer rounds or another start are those of the counts after each round; and an
+    error for such images is no smaller than that for these images.
     """
-    try:
-        entries = [
-            list(recorded) == ["tested", "rounds", "lead", "error", "nearness", "overlap"],
-            _shape(recorded["rounds"]) == {(s, b): ROUNDS for s in STARTS for b in COMMON},
-            set(_shape(recorded["lead"])) == {(v, b) for v in VARIANTS for b in COMMON},
-            len(set(_shape(recorded["lead"]).values())) == 1,
-            recorded["error"].keys() == recorded["lead"].keys(),
-            all(len(errors) == len(COMMON) for errors in recorded["error"].values()),
-        ]
-    except (KeyError, AttributeError, TypeError):
-        entries = [False]
-    if not all(entries):
-        yield f"{unit.key}: entries are missing, or there are some too many"
-        return
-    for i, basis in enumerate(COMMON):
+    for i, basis in enumerate(COMMON_BASES):
         total = {start: by_basis[basis] for start, by_basis in recorded["rounds"].items()}
         for name, lead in recorded["lead"].items():
             start, _, number = name.partition(", ")
@@ -318,10 +343,6 @@ def _these(lead: Sequence[int], tested: int) -> Estimate:
     return over_splits(points, [0.0] * len(points))
 
 
-def _shape(nested: dict[str, dict[str, Any]]) -> dict[tuple[str, str], int]:
-    return {(one, two): len(each) for one, inner in nested.items() for two, each in inner.items()}
-
-
 def differences(record: dict[str, Any]) -> dict[tuple[int, str, str], Difference]:
     """Read what `slnp_study.statistics.judge` needs: the paper's method minus each variant.
 
@@ -335,8 +356,7 @@ def differences(record: dict[str, Any]) -> dict[tuple[int, str, str], Difference
     differences : ``(N_i, variant, basis) -> Difference``
     """
     found = {}
-    for N_i in map(int, record["settings"]["dimensions"]):
-        unit = record["units"][f"ablation/{N_i:02}"]
+    for N_i, unit in _columns(record).items():
         for name, by_basis in unit["lead"].items():
             for (basis, lead), error in zip(by_basis.items(), unit["error"][name], strict=True):
                 these = _these(lead, unit["tested"])
@@ -346,11 +366,40 @@ def differences(record: dict[str, Any]) -> dict[tuple[int, str, str], Difference
     return found
 
 
-def rates_by_round(record: dict[str, Any], N_i: int) -> dict[str, dict[str, Array]]:
-    """Mean rates in per cent: start -> basis -> array of one rate per round."""
-    unit = record["units"][f"ablation/{N_i:02}"]
-    images = unit["tested"] * record["splits"]
-    return {
-        start: {basis: 100 * np.array(right) / images for basis, right in by_basis.items()}
-        for start, by_basis in unit["rounds"].items()
-    }
+class Ablation:
+    """A record of this study, as the chapters use it.
+
+    Attributes
+    ----------
+    K : int
+    units : ``N_i -> `` what `column` returned
+    sizes : list of int
+        The columns in which K neighbours are fewer than the class has to offer. In the others
+        every choice of neighbours is the same.
+    verdicts : `slnp_study.statistics.Verdicts`
+        The paper's method against each variant, in the columns that can tell them apart.
+    """
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        self.K: int = record["settings"]["K"]
+        self.images = {N_i: u["tested"] * record["splits"] for N_i, u in _columns(record).items()}
+        self.units = _columns(record)
+        self.sizes = [N_i for N_i in self.units if N_i - 1 > self.K]
+        found = differences(record).items()
+        self.verdicts = Verdicts(
+            judge({k: d for k, d in found if k[0] in self.sizes or k[1] not in NEIGHBOURS})
+        )
+
+    def rates_by_round(self, N_i: int) -> dict[str, dict[str, Array]]:
+        """Mean rates in per cent: start -> basis -> array of one rate per round."""
+        return {
+            start: {basis: 100 * np.array(right) / self.images[N_i] for basis, right in of.items()}
+            for start, of in self.units[N_i]["rounds"].items()
+        }
+
+
+def _columns(record: dict[str, Any]) -> dict[int, Recorded]:
+    return {int(key.split("/")[1]): unit for key, unit in record["units"].items()}
+
+
+STUDY = Study("ablation", tuple(paper.DIMENSIONS), SPLITS, units, settings, check, Ablation)

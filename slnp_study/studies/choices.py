@@ -5,8 +5,6 @@ A *specification* settles all that the paper leaves open. Some choices touch eve
 split, and LFDA and LDA wherever a choice applies to them; `rates` reads them back.
 """
 
-import lzma
-from base64 import b85decode, b85encode
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice, product
@@ -17,12 +15,13 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from slnp_edu.base import in_basis
-from slnp_edu.slnp import rounds
+from slnp_edu.slnp import RULES, rounds
 from slnp_edu.steps import Array
 from slnp_study import paper
-from slnp_study.protocol import METHODS, random_split
+from slnp_study.packing import pack_counts, unpack_counts
+from slnp_study.protocol import METHODS, nearest_neighbour_is_right, random_split
 from slnp_study.studies.ablation import STARTS
-from slnp_study.studies.experiments import IMAGES, Unit
+from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, whole
 
 SPLITS = 5
 
@@ -31,16 +30,16 @@ COMMON_CHOICES: dict[str, tuple[Any, ...]] = {
     "images": ("raw", "unit norm"),
     "PCA on": ("training part", "all images"),
     "d": ("half", "paper's", "three halves"),
-    "basis": ("whitened", "orthonormal"),
+    "basis": paper.COMMON_BASES,
     "metric": ("Euclidean", "cosine"),
 }
 
 #: What is SLNP's alone.
 OWN_CHOICES: dict[str, tuple[Any, ...]] = {
-    "start": ("uniform", "nearest"),
-    "gamma": ("paper", "can", "fixed"),
+    "start": tuple(STARTS),
+    "gamma": tuple(RULES),
     "K": ("fewer", "paper's", "more"),
-    "rounds": (2, 10),
+    "rounds": (2, paper.ROUNDS),
 }
 
 #: The axes of all arrays below, in this order: 1,728 specifications.
@@ -56,7 +55,7 @@ AS_PRINTED = {
     "start": "uniform",
     "gamma": "paper",
     "K": "paper's",
-    "rounds": 10,
+    "rounds": paper.ROUNDS,
 }
 
 #: The column of each data set that is run, with about ten training images of a class.
@@ -116,19 +115,6 @@ def learned(A: Array, y: NDArray[Any], d: int, K: tuple[int, ...]) -> Iterator[A
         yield from (run[number - 1] for number in OWN_CHOICES["rounds"])
 
 
-def count_right(
-    A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any], metric: str
-) -> int:
-    """How many rows of B have the label of their nearest row of A."""
-    if metric == "cosine":
-        A, B = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in (A, B))
-    # |b - a|^2 = |b|^2 - 2 (a'b - |a|^2 / 2), so the nearest has the largest bracket.
-    half = np.sum(A**2, axis=1) / 2
-    blocks = np.array_split(B, len(B) // 256 + 1)  # what fits into the processor's cache
-    nearest = np.concatenate([(block @ A.T - half).argmax(axis=1) for block in blocks])
-    return int(np.sum(y_train[nearest] == y_test))
-
-
 def run(
     X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: tuple[int, ...], seed: int
 ) -> dict[str, Any]:
@@ -159,30 +145,33 @@ def run(
             right["SLNP"] += np.array(found).T.ravel().tolist()
             for rival in RIVALS:
                 right[rival] += judge(METHODS[rival](Z[train], y[train], width, K[1]))
-    return {"tested": len(test)} | {method: pack(counts) for method, counts in right.items()}
+    return {"tested": len(test)} | {method: pack_counts(counts) for method, counts in right.items()}
 
 
 def _judge(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]) -> list[int]:
     """Right test images in each basis and metric, the metric changing fastest."""
     projections = [in_basis(W, basis, A) for basis in CHOICES["basis"]]
     return [
-        count_right(A @ V, y_train, B @ V, y_test, metric)
+        int(nearest_neighbour_is_right(A @ V, y_train, B @ V, y_test, metric).sum())
         for V, metric in product(projections, CHOICES["metric"])
     ]
 
 
-# The study, as `slnp_study.records` runs and checks it
+# The study
 
 
 def units(dataset: str, splits: int) -> list[Unit]:
     """One unit for each split."""
     setting = _setting(dataset)
+    schema = entries(tested=whole(), **dict.fromkeys(AXES, TEXT))
     runs = {f"choices/{seed:02}": partial(run, seed=seed, **setting) for seed in range(splits)}
-    return [Unit(key, "choices", IMAGES, run, readable=readable) for key, run in runs.items()]
+    return [
+        Unit(key, "choices", IMAGES, run, schema, readable=readable) for key, run in runs.items()
+    ]
 
 
 def settings(dataset: str) -> dict[str, Any]:
-    """What a record must say it was made with."""
+    """Return what a record must have been made with."""
     return {**_setting(dataset), "choices": CHOICES}
 
 
@@ -191,27 +180,16 @@ def _setting(dataset: str) -> dict[str, Any]:
     return {"N_i": N_i, **paper.DIMENSIONS[dataset][N_i], "K": NEIGHBOURS[dataset]}
 
 
-def check(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
-    """Say what is wrong with a recorded unit."""
-    if list(recorded) != ["tested", *AXES]:
-        yield f"{unit.key}: entries are missing, or there are some too many"
-        return
-    for method, choices in AXES.items():
-        try:
-            counts = unpack(recorded[method], shape(choices))
-        except (TypeError, ValueError) as error:
-            yield f"{unit.key} {method}: {error}"
-        else:
-            if counts.min() < 0 or counts.max() > recorded["tested"]:
-                yield f"{unit.key} {method}: not every count is between 0 and the number tested"
+def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
+    """Say what is wrong with a recorded unit: a count for each specification, none too large."""
+    for method, counts in readable(recorded).items():
+        if method != "tested" and not 0 <= min(counts) <= max(counts) <= recorded["tested"]:
+            yield f"{unit.key} {method}: not every count is between 0 and the number tested"
 
 
-def readable(recorded: dict[str, Any]) -> dict[str, Any]:
-    """Return a recorded unit with its counts unpacked; as it is, if it is damaged."""
-    try:
-        counts = {m: unpack(recorded[m], shape(AXES[m])).ravel().tolist() for m in AXES}
-    except (KeyError, TypeError, ValueError):
-        return recorded
+def readable(recorded: Recorded) -> Recorded:
+    """Return a recorded unit with its counts unpacked."""
+    counts = {m: unpack_counts(recorded[m], shape(AXES[m])).ravel().tolist() for m in AXES}
     return {**recorded, **counts}
 
 
@@ -229,7 +207,7 @@ def rates(record: dict[str, Any]) -> dict[str, Array]:
     for method, choices in AXES.items():
         counts = np.array(
             [
-                100 * unpack(unit[method], shape(choices)) / unit["tested"]
+                100 * unpack_counts(unit[method], shape(choices)) / unit["tested"]
                 for unit in record["units"].values()
             ]
         )
@@ -257,34 +235,4 @@ def marginal(values: Array, choice: str) -> Array:
     return means
 
 
-# Counts in few characters: neighbours are alike, so their differences are kept and compressed
-
-_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
-
-
-def pack(counts: Any) -> str:
-    """Put whole numbers below 32,768 into one string.
-
-    Examples
-    --------
-    >>> unpack(pack([3411, 3718, 3622, 3442]), (2, 2))
-    array([[3411, 3718],
-           [3622, 3442]])
-    """
-    steps = np.diff(np.ravel(counts), prepend=0).astype("<i2")
-    planes = steps.view(np.uint8).reshape(-1, 2).T  # low bytes first, then the high ones
-    packed = lzma.compress(planes.tobytes(), format=lzma.FORMAT_RAW, filters=_FILTERS)
-    return b85encode(packed).decode()
-
-
-def unpack(packed: str, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return the counts that `pack` was given; ValueError if they are not of this shape."""
-    try:
-        raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
-    except lzma.LZMAError as error:
-        raise ValueError(f"the packed counts are damaged ({error})") from None
-    if len(raw) != 2 * np.prod(shape):
-        raise ValueError("these are not as many counts as there are specifications")
-    planes = np.frombuffer(raw, np.uint8).reshape(2, -1)
-    steps = np.ascontiguousarray(planes.T).view("<i2").ravel()
-    return np.cumsum(steps, dtype=np.intp).reshape(shape)
+STUDY = Study("choices", tuple(COLUMN), SPLITS, units, settings, check, rates, sample=1)

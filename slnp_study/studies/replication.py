@@ -1,21 +1,20 @@
-"""Every run behind Figs. 4 to 9 and 12 and Tables II, IV and VI, as small units.
+"""The paper's own runs: every split of Tables II, IV and VI, and of Figs. 4 to 9 and 12.
 
 A unit, such as ``"table/10/03"`` (N_i = 10, split 3), is run, stored and checked on its own by
 `slnp_study.records`. It returns plain numbers, lists and strings.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from slnp_edu.base import BASES
-from slnp_edu.slnp import SLNP, rounds
+from slnp_edu.slnp import RULES, SLNP, rounds
 from slnp_edu.steps import (
     Array,
     fix_signs,
@@ -28,93 +27,82 @@ from slnp_edu.steps import (
     whitening,
 )
 from slnp_study import paper
-from slnp_study.outcomes import pack
-from slnp_study.protocol import Split
+from slnp_study.packing import pack, unpack
+from slnp_study.paper import COMMON_BASES
+from slnp_study.protocol import METHODS, Split, random_split
+from slnp_study.statistics import Outcomes, Verdicts, verdicts
+from slnp_study.study import (
+    EXACT,
+    IMAGES,
+    NUMBER,
+    RATE,
+    TEXT,
+    Recorded,
+    Study,
+    Tolerance,
+    Unit,
+    entries,
+    numbers,
+    whole,
+)
 
 SPLITS = 20
 FIG4_SPLITS = 5
 FIG4_ROUNDS = 20
-RULES = ("paper", "can", "fixed")
 FIG9_DIMENSIONS = (2, 4, 6, 8, 10, 14, 18, 22, 26, 30, 34, 38, 42, 50, 60, 80, 100)
 FIG12_NEIGHBOURS = (2, 3, 4, 5, 6, 7, 8, 9)
 TIE_N_i = 20  # the column of Table II in which SLNP is farthest from the paper
-COMMON = ("whitened", "orthonormal")  # the bases in which methods may be compared
 
-#: The methods that records hold, whatever else `METHODS` may offer.
-RECORDED_METHODS = (
-    "PCA",
-    "PCA, d only",
-    "LDA",
-    "LDA, C - 1",
-    "LPP",
-    "LPP, within classes",
-    "MFA",
-    "MFA, per sample",
-    "LSDA",
-    "LFDA",
-    "LFDA, weighted",
-    "SOLDE",
-    "LADA",
-    "SLNP",
-)
-
-#: Those of which records hold every test image, in the common bases. With the others, one of which
-#: has LFDA's subspace, the records would not stay under 2 MB.
-BY_IMAGE = tuple(
-    method for method in RECORDED_METHODS if method not in ("PCA, d only", "LFDA, weighted", "LADA")
-)
+#: The methods of which records hold every test image, in the common bases. With the others, one of
+#: which has LFDA's subspace, the records would not stay under 2 MB.
+BY_IMAGE = tuple(m for m in METHODS if m not in ("PCA, d only", "LFDA, weighted", "LADA"))
 
 
 _PEOPLE, _FACES = paper.FIGURES[5]["class"], paper.FIGURES[5]["N_i"]  # class 38 is the last one
-#: What a unit of a figure leaves behind: each entry and how many values it has; 0 is a number.
-FIGURE_ENTRIES: dict[str, dict[str, int]] = {
-    "fig4": dict.fromkeys(RULES, FIG4_ROUNDS),
-    "fig5-7": {"rows": _FACES, "similarities": 10, "lpp": paper.FIGURES[5]["K"]}
-    | dict.fromkeys(("gamma", "spread_projected", "spread_original", "training_rows"), _PEOPLE),
-    "fig6": dict.fromkeys(("learned", "lpp"), _PEOPLE),
-    "fig8": dict.fromkeys(("x", *COMMON), len(paper.FIGURES[8]["K"])),
-    "fig9": dict.fromkeys(("x", *COMMON), len(FIG9_DIMENSIONS)),
-    "fig12": dict.fromkeys(("x", *COMMON), len(FIG12_NEIGHBOURS)),
-    "tie": {"d = C - 1": 0, "tie drawn": 0},
+
+
+def _curve(points: int) -> dict[str, Any]:
+    return entries(x=numbers(points), **dict.fromkeys(COMMON_BASES, numbers(points)))
+
+
+#: What a unit of each kind leaves behind.
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "table": entries(
+        tested=whole(),
+        right=entries(**dict.fromkeys(METHODS, numbers(len(BASES), most=1e9))),
+        outcomes=TEXT,
+    ),
+    "fig4": entries(**dict.fromkeys(RULES, numbers(FIG4_ROUNDS))),
+    "fig5-7": entries(
+        rows=numbers(_FACES),
+        similarities={
+            "type": "array",
+            "items": numbers(_FACES - 1),
+            "minItems": 10,
+            "maxItems": 10,
+        },
+        lpp=numbers(_FACES - 1),
+        gamma=numbers(_PEOPLE),
+        spread_projected=numbers(_PEOPLE),
+        spread_original=numbers(_PEOPLE),
+        training_rows={**numbers(_PEOPLE), "items": numbers(_FACES)},
+    ),
+    "fig6": entries(learned=numbers(_PEOPLE), lpp=numbers(_PEOPLE)),
+    "fig8": _curve(len(paper.FIGURES[8]["K"])),
+    "fig9": _curve(len(FIG9_DIMENSIONS)),
+    "fig12": _curve(len(FIG12_NEIGHBOURS)),
+    "tie": entries(**{"d = C - 1": NUMBER, "tie drawn": NUMBER}),
 }
 
 
-class RecordError(ValueError):
-    """A record does not hold, or cannot be made; the message says so in one sentence."""
-
-
-class Tolerance(NamedTuple):
-    """How far a number that is computed again may be from the record: either will do."""
-
-    absolute: float
-    relative: float
-
-
-IMAGES = Tolerance(absolute=2, relative=0)  # test images that another BLAS may flip
-RATE = Tolerance(absolute=0.1, relative=0)  # per cent: about as many
-EXACT = Tolerance(absolute=1e-9, relative=1e-6)  # J, similarities, gamma, correlations
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One independent run: what it is called, what it needs and how exactly it can be repeated."""
-
-    key: str
-    kind: str
-    tolerance: Tolerance | Mapping[str, Tolerance]  # one for all entries, or for each its own
-    function: Callable[..., dict[str, Any]]
-    arrays: tuple[str, ...] = ("data", "target")  # of the data set, in the order of the function
-    readable: Callable[[dict[str, Any]], dict[str, Any]] = dict  # unpacks what cannot be compared
-
-
-def units(dataset: str, splits: int = SPLITS) -> list[Unit]:
+def units(dataset: str, splits: int) -> list[Unit]:
     """Return all units of a data set, in the order in which they are run."""
     found = []
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
         setting = {"N_i": N_i, **dimensions, "K": paper.DATASETS[dataset]["K"]}
         for seed in range(splits):
             run = partial(table, seed=seed, **setting)
-            found.append(Unit(f"table/{N_i:02}/{seed:02}", "table", IMAGES, run))
+            found.append(_unit(f"table/{N_i:02}/{seed:02}", IMAGES, run))
     of_figures = {"yale_b": _units_of_faces, "mnist": _units_of_digits}
     return found + (of_figures[dataset](splits) if dataset in of_figures else [])
 
@@ -124,27 +112,32 @@ def _units_of_faces(splits: int) -> list[Unit]:
     for seed in range(min(splits, FIG4_SPLITS)):
         for K in (paper.FIGURES[4]["K"], paper.FIGURES[5]["K"]):
             run = partial(convergence, K=K, seed=seed)
-            found.append(Unit(f"fig4/{K}/{seed:02}", "fig4", EXACT, run))
-        found.append(Unit(f"fig5-7/{seed:02}", "fig5-7", EXACT, partial(learned, seed=seed)))
+            found.append(_unit(f"fig4/{K}/{seed:02}", EXACT, run))
+        found.append(_unit(f"fig5-7/{seed:02}", EXACT, partial(learned, seed=seed)))
         lights = ("data", "target", "azimuth", "elevation")
         run = partial(illumination, seed=seed)
-        found.append(Unit(f"fig6/{seed:02}", "fig6", EXACT, run, lights))
+        found.append(_unit(f"fig6/{seed:02}", EXACT, run, lights))
     for seed in range(splits):
         for figure in (8, 9):
             run = partial(rate_against, figure=figure, seed=seed)
-            found.append(Unit(f"fig{figure}/{seed:02}", f"fig{figure}", RATE, run))
-        found.append(Unit(f"tie/{TIE_N_i}/{seed:02}", "tie", RATE, partial(tie, seed=seed)))
+            found.append(_unit(f"fig{figure}/{seed:02}", RATE, run))
+        found.append(_unit(f"tie/{TIE_N_i}/{seed:02}", RATE, partial(tie, seed=seed)))
     return found
 
 
 def _units_of_digits(splits: int) -> list[Unit]:
     runs = {seed: partial(rate_against, figure=12, seed=seed) for seed in range(splits)}
-    return [Unit(f"fig12/{seed:02}", "fig12", RATE, run) for seed, run in runs.items()]
+    return [_unit(f"fig12/{seed:02}", RATE, run) for seed, run in runs.items()]
+
+
+def _unit(key: str, tolerance: Tolerance, run: Any, arrays: Any = ("data", "target")) -> Unit:
+    kind = key.split("/")[0]
+    return Unit(key, kind, tolerance, run, SCHEMAS[kind], arrays)
 
 
 def table(
     X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: int, seed: int
-) -> dict[str, Any]:
+) -> Recorded:
     """One split of one column of Table II, IV or VI.
 
     Returns
@@ -152,17 +145,17 @@ def table(
     dict
         ``tested``: how many test images there are. ``right``: method -> how many of them are
         right in each of `BASES`. ``outcomes``: which ones, packed; see
-        `slnp_study.outcomes`.
+        `slnp_study.packing`.
     """
     split = Split(X, y, N_i=N_i, D_PCA=D_PCA, seed=seed)
     right: dict[str, list[int]] = {}
     outcomes = []
-    for method in RECORDED_METHODS:
+    for method in METHODS:
         W = split.learn(method, d, K)
         found = {basis: split.right(W, basis) for basis in BASES}
         right[method] = [int(found[basis].sum()) for basis in BASES]
         if method in BY_IMAGE:
-            outcomes += [found[basis] for basis in COMMON]
+            outcomes += [found[basis] for basis in COMMON_BASES]
     return {"tested": len(split.test), "right": right, "outcomes": pack(np.array(outcomes))}
 
 
@@ -272,7 +265,7 @@ def rate_against(X: Array, y: NDArray[Any], figure: int, seed: int) -> dict[str,
         neighbours = setting["K"] if figure == 8 else FIG12_NEIGHBOURS
         points = {K: (setting["d"], K) for K in neighbours}
     projections = [split.learn("SLNP", d, K) for d, K in points.values()]
-    rates = {basis: [split.rate(W, basis) for W in projections] for basis in COMMON}
+    rates = {basis: [split.rate(W, basis) for W in projections] for basis in COMMON_BASES}
     return {"x": list(points), **rates}
 
 
@@ -325,3 +318,87 @@ def with_drawn_tie(
     for last in islice(rounds(A, y, d, K, start=S), max_iter - 1):
         W, gamma = last.W, last.gamma
     return W, gamma
+
+
+def settings(dataset: str) -> dict[str, Any]:
+    """Return what a record must have been made with."""
+    return {
+        "dimensions": paper.DIMENSIONS[dataset],
+        "K": paper.DATASETS[dataset]["K"],
+        "methods": {"table": tuple(METHODS), "outcomes": BY_IMAGE},
+        "bases": {"table": BASES, "outcomes": COMMON_BASES},
+    }
+
+
+def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
+    """Say what is wrong with a recorded column: its counts must be those of its outcomes."""
+    if unit.kind != "table":
+        return
+    right, tested = recorded["right"], recorded["tested"]
+    if max(map(max, right.values())) > tested:
+        yield f"{unit.key}: not every count is between 0 and the number of test images"
+    expected = [right[m][BASES.index(b)] for m in BY_IMAGE for b in COMMON_BASES]
+    counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
+    if counts.tolist() != expected:
+        yield f"{unit.key}: the counts are not those of the outcomes"
+
+
+class Tables:
+    """A record of this study, as the chapters use it.
+
+    Attributes
+    ----------
+    units : dict
+        As recorded.
+    columns : ``N_i -> method -> basis -> array of one rate per split``, in per cent
+    outcomes : ``N_i -> list of Outcomes``, one for each split
+    verdicts : `slnp_study.statistics.Verdicts`
+        SLNP against every other method; all of it is one family for Holm's correction.
+    """
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        self.dataset: str = record["dataset"]
+        self.source: str = record["source"]
+        self.checksum: str = record["checksum"]
+        self.class_sizes: list[int] = record["class_sizes"]
+        self.seeds: list[int] = record["seeds"]
+        self.units: dict[str, Any] = record["units"]
+        self.sizes = [int(N_i) for N_i in record["settings"]["dimensions"]]
+        self.columns = {N_i: self._rates(N_i) for N_i in self.sizes}
+
+    def mean(self, method: str, basis: str) -> Array:
+        """Mean rate of a method, one number for each column."""
+        return np.array([column[method][basis].mean() for column in self.columns.values()])
+
+    def curve(self, figure: int, basis: str) -> tuple[list[int], Array]:
+        """Return x, and the rates of shape (splits, len(x)), of Fig. 8, 9 or 12."""
+        rows = [self.units[f"fig{figure}/{seed:02}"] for seed in self.seeds]
+        return rows[0]["x"], np.array([row[basis] for row in rows])
+
+    @cached_property
+    def outcomes(self) -> dict[int, list[Outcomes]]:
+        """Read which test images were right, for every method in the common bases."""
+        return {N_i: [self._outcomes(N_i, seed) for seed in self.seeds] for N_i in self.sizes}
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """Judge SLNP against every other method."""
+        return verdicts(self.outcomes, paper.DATASETS[self.dataset]["cluster"])
+
+    def _rates(self, N_i: int) -> dict[str, dict[str, Array]]:
+        splits = [self.units[f"table/{N_i:02}/{seed:02}"] for seed in self.seeds]
+        counts = {m: np.array([each["right"][m] for each in splits]) for m in METHODS}
+        rates = {m: (100 * count / splits[0]["tested"]).T for m, count in counts.items()}
+        return {m: dict(zip(BASES, rate, strict=True)) for m, rate in rates.items()}
+
+    def _outcomes(self, N_i: int, seed: int) -> Outcomes:
+        unit = self.units[f"table/{N_i:02}/{seed:02}"]
+        y = np.repeat(np.arange(len(self.class_sizes)), self.class_sizes)
+        _, rows = random_split(y, N_i, seed)
+        judges = len(BY_IMAGE) * len(COMMON_BASES)
+        right = unpack(unit["outcomes"], judges, unit["tested"])
+        right = right.reshape(len(BY_IMAGE), len(COMMON_BASES), -1)
+        return Outcomes(right, BY_IMAGE, COMMON_BASES, rows, y[rows])
+
+
+STUDY = Study("", tuple(paper.DIMENSIONS), SPLITS, units, settings, check, Tables)

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold
@@ -28,7 +27,9 @@ from slnp_edu.base import in_basis
 from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
 from slnp_edu.slnp import SLNP
 from slnp_edu.steps import Array
-from slnp_study.outcomes import pack, unpack
+from slnp_study import paper
+from slnp_study.packing import pack, unpack
+from slnp_study.paper import COMMON_BASES, ROUNDS
 from slnp_study.protocol import directions, nearest_neighbour_is_right, random_split
 from slnp_study.statistics import (
     Estimate,
@@ -39,12 +40,13 @@ from slnp_study.statistics import (
     tally,
 )
 from slnp_study.studies.ablation import variant
-from slnp_study.studies.experiments import COMMON, IMAGES, Unit
+from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, numbers, whole
 
 SPLITS = 10
 FOLDS = 3
 BUDGET = 18  # settings of each method in each basis
-BY_CLASS = ("yale_b", "coil100")  # sets in which a class, a person or an object, is a cluster
+#: Sets in which a class, a person or an object, is a cluster.
+BY_CLASS = tuple(name for name, facts in paper.DATASETS.items() if facts["cluster"] == "class")
 
 #: What is chosen from: data set -> N_i -> PCA dimensions, directions, neighbours. In the paper's
 #: columns its own D_PCA, d and K are among them.
@@ -91,7 +93,7 @@ def _shrunk_lda(A: Array, y: NDArray[Any], d: int, shrinkage: float) -> Array:
 
 
 def _fixed_graph(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
-    *_, last = islice(variant(A, y, d, K, chosen="fixed"), 10)
+    *_, last = islice(variant(A, y, d, K, chosen="fixed"), ROUNDS)
     return last.W
 
 
@@ -115,7 +117,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def settings(method: str, grid: Grid, n_classes: int) -> list[Setting]:
+def list_settings(method: str, grid: Grid, n_classes: int) -> list[Setting]:
     """Return the `BUDGET` settings of a method, those with the fewest directions first.
 
     LDA has C - 1 directions at most. Where others may have more, it chooses between half of them
@@ -123,7 +125,7 @@ def settings(method: str, grid: Grid, n_classes: int) -> list[Setting]:
 
     Examples
     --------
-    >>> found = {name: settings(name, GRIDS["mnist"][10], n_classes=10) for name in METHODS}
+    >>> found = {name: list_settings(name, GRIDS["mnist"][10], n_classes=10) for name in METHODS}
     >>> {len(each) for each in found.values()}
     {18}
     >>> found["SLNP"][0], found["LDA"][-1]
@@ -146,12 +148,12 @@ def projections(
     directions are nested, all d of a setting come from one fit: Gram-Schmidt, too, goes column by
     column.
     """
-    chosen_from = settings(method, grid, len(np.unique(y)))
+    chosen_from = list_settings(method, grid, len(np.unique(y)))
     dims = sorted({setting.d for setting in chosen_from})
     together = [dims] if METHODS[method].nested else [[d] for d in dims]
     for (D_PCA, own), group in product(dict.fromkeys(s[1:] for s in chosen_from), together):
         W = _learn(method, A[:, :D_PCA], y, Setting(max(group), D_PCA, own))
-        for basis in COMMON:
+        for basis in COMMON_BASES:
             V = in_basis(W, basis, A[:, :D_PCA])
             yield from ((Setting(d, D_PCA, own), basis, V[:, :d]) for d in group)
 
@@ -178,17 +180,17 @@ def inner_counts(
     dict : method -> how many of the left-out samples of all folds are right, (`BUDGET`, bases)
     """
     labels = len(np.unique(y))
-    counts = {method: np.zeros((BUDGET, len(COMMON)), dtype=int) for method in methods}
+    counts = {method: np.zeros((BUDGET, len(COMMON_BASES)), dtype=int) for method in methods}
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for fit, left in folds.split(X, y):
         A, B = after_pca(X[fit], X[left], max(grid["D_PCA"]))
         for method in methods:
-            place = {setting: i for i, setting in enumerate(settings(method, grid, labels))}
+            place = {setting: i for i, setting in enumerate(list_settings(method, grid, labels))}
             for setting, basis, W in projections(method, A, y[fit], grid):
                 D = setting.D_PCA
                 Y_fit, Y_left = A[:, :D] @ W, B[:, :D] @ W
                 right = nearest_neighbour_is_right(Y_fit, y[fit], Y_left, y[left])
-                counts[method][place[setting], COMMON.index(basis)] += right.sum()
+                counts[method][place[setting], COMMON_BASES.index(basis)] += right.sum()
     return counts
 
 
@@ -214,7 +216,7 @@ def free(chosen: Sequence[int], inner: Sequence[int]) -> int:
 class Judged(NamedTuple):
     """A tuned method: what was chosen in each basis, and what came of it on the test part."""
 
-    chosen: list[int]  #: places in `settings`
+    chosen: list[int]  #: places in `list_settings`
     inner: list[int]  #: how many left-out training samples were right
     right: list[NDArray[np.bool_]]  #: was the test sample right?
     cosine: NDArray[np.bool_]  #: by the angle in place of the distance, in the better basis
@@ -238,23 +240,16 @@ def tuned(
         chosen = choose(counts[method])
         inner = [int(counts[method][i, basis]) for basis, i in enumerate(chosen)]
         projected = []
-        for i, basis in zip(chosen, COMMON, strict=True):
-            setting = settings(method, grid, len(np.unique(y)))[i]
+        for i, basis in zip(chosen, COMMON_BASES, strict=True):
+            setting = list_settings(method, grid, len(np.unique(y)))[i]
             D = setting.D_PCA
             W = in_basis(_learn(method, A[:, :D], y, setting), basis, A[:, :D])
             projected.append((A[:, :D] @ W, y, B[:, :D] @ W, y_test))
         best = projected[free(chosen, inner)]
         right = [nearest_neighbour_is_right(*each) for each in projected]
-        found[method] = Judged(chosen, inner, right, cosine_is_right(*best), mean_is_right(*best))
+        cosine = nearest_neighbour_is_right(*best, metric="cosine")
+        found[method] = Judged(chosen, inner, right, cosine, mean_is_right(*best))
     return found
-
-
-def cosine_is_right(
-    A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Say for each row of B whether the row of A at the smallest angle has the right label."""
-    right: NDArray[np.bool_] = y_train[cdist(B, A, "cosine").argmin(axis=1)] == y_test
-    return right
 
 
 def mean_is_right(
@@ -286,39 +281,52 @@ def sorted_within(right: NDArray[np.bool_], y: NDArray[Any]) -> NDArray[np.bool_
 LISTS = ("inner", "right", "cosine", "mean")  # entries of a unit, a list for all methods each
 
 
-def units(dataset: str, splits: int = SPLITS) -> list[Unit]:
+def units(dataset: str, splits: int) -> list[Unit]:
     """Return the units of a data set: one outer split of one column each."""
-    found = []
     by_class = dataset in BY_CLASS
-    kind = "tuned by class" if by_class else "tuned"
+    found = []
     for N_i, grid in GRIDS[dataset].items():
         for seed in range(splits):
             run = partial(split, N_i=N_i, grid=grid, seed=seed, by_class=by_class)
-            found.append(Unit(f"tuned/{N_i:02}/{seed:02}", kind, IMAGES, run))
+            key = f"tuned/{N_i:02}/{seed:02}"
+            found.append(Unit(key, "tuned", IMAGES, run, _schema(by_class)))
     return found
 
 
-def record_settings(dataset: str) -> dict[str, Any]:
-    """Return what a record says of how it was made."""
-    return {"grids": GRIDS[dataset], "methods": tuple(METHODS), "bases": COMMON, "folds": FOLDS}
+def _schema(by_class: bool) -> dict[str, Any]:
+    """Schema of what `split` returns."""
+    each = numbers(len(METHODS), most=1e9)
+    pairs = {**each, "items": numbers(len(COMMON_BASES), most=1e9)}
+    lists = {"inner": pairs, "right": pairs, "cosine": each, "mean": each}
+    return entries(tested=whole(), chosen=TEXT, **lists, **({"by_class": TEXT} if by_class else {}))
+
+
+def settings(dataset: str) -> dict[str, Any]:
+    """Return what a record must have been made with."""
+    return {
+        "grids": GRIDS[dataset],
+        "methods": tuple(METHODS),
+        "bases": COMMON_BASES,
+        "folds": FOLDS,
+    }
 
 
 def split(
     X: Array, y: NDArray[Any], *, N_i: int, grid: Grid, seed: int, by_class: bool
-) -> dict[str, Any]:
+) -> Recorded:
     """Tune on the training part of a random split; the splits are those of the tables.
 
     Returns
     -------
     dict
         Of lists in the order of `METHODS`. ``chosen`` is a string, so that it is compared exactly:
-        the places in `settings`, "whitened/orthonormal". ``inner`` and ``right`` are counts in both
-        bases, ``cosine`` and ``mean`` in the better one, which `free` names; ``by_class`` holds
+        the places in `list_settings`, "whitened/orthonormal". ``inner`` and ``right`` are counts in
+        both bases, ``cosine`` and ``mean`` in the better one, which `free` names; ``by_class`` holds
         its outcomes, `sorted_within` the classes and packed.
     """
     train, test = random_split(y, N_i, seed)
     found = tuned(X[train], y[train], X[test], y[test], grid, seed).values()
-    unit: dict[str, Any] = {
+    unit: Recorded = {
         "tested": len(test),
         "chosen": " ".join("/".join(map(str, each.chosen)) for each in found),
         "inner": [each.inner for each in found],
@@ -336,7 +344,7 @@ class Tuned(NamedTuple):
     """A column of a record: arrays of shape (splits, ...), methods and bases in the usual order."""
 
     tested: int
-    chosen: NDArray[np.intp]  #: (splits, methods, bases), places in `settings`
+    chosen: NDArray[np.intp]  #: (splits, methods, bases), places in `list_settings`
     free: NDArray[np.intp]  #: (splits, methods), the better basis by `inner`
     inner: NDArray[np.intp]  #: (splits, methods, bases)
     right: NDArray[np.intp]  #: (splits, methods, bases)
@@ -346,7 +354,7 @@ class Tuned(NamedTuple):
     def rates(self, method: str, basis: str = "free") -> Array:
         """Per cent of the test images that are right in each split, of shape (splits,)."""
         m = list(METHODS).index(method)
-        chosen = self.free[:, m] if basis == "free" else COMMON.index(basis)
+        chosen = self.free[:, m] if basis == "free" else COMMON_BASES.index(basis)
         right: Array = self.right[np.arange(len(self.right)), m, chosen]
         return 100 * right / self.tested
 
@@ -366,36 +374,36 @@ def outcomes_by_class(record: Mapping[str, Any], N_i: int, seed: int) -> NDArray
     return unpack(unit["by_class"], len(METHODS), unit["tested"])
 
 
-def tuned_findings(
-    record: Mapping[str, Any], first: str = "SLNP"
-) -> tuple[dict[Comparison, Finding], dict[Comparison, Finding]]:
-    """Judge one tuned method against every other, in every column of a data set.
+class TunedRecord:
+    """A record of this study, as the chapters use it.
 
-    Parameters
+    The basis of a finding is "free" where each method took the one that its own cross-validation
+    preferred, or one of the two that all can share.
+
+    Attributes
     ----------
-    record : mapping
-        Of this study.
-    first : str
-
-    Returns
-    -------
+    columns : ``N_i -> Tuned``
     these, such : ``(N_i, other, basis) -> Finding``
-        The basis is "free" where each method took the one that its own cross-validation preferred,
-        or one of the two that all can share. All of it is one family for Holm's correction. Such
-        images are judged for the free choice only, where the record counts the classes apart.
+        SLNP against every other method, all of it one family for Holm's correction. Such images
+        are judged for the free choice only, where the record counts the classes apart.
     """
-    these, such = {}, {}
-    for N_i in map(int, record["settings"]["grids"]):
-        rates = column(record, N_i).rates
-        right, labels = _tuned_by_class(record, N_i)
-        for other in (method for method in METHODS if method != first):
-            for basis in ("free", *COMMON):
-                ours, theirs = rates(first, basis), rates(other, basis)
-                these[N_i, other, basis] = over_splits(ours.tolist(), theirs.tolist())
-            if right:
-                counts = tally(right[first], right[other], labels)
-                such[N_i, other, "free"] = difference(counts).such
-    return _by_key(these), _by_key(such)
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self.checksum: str = record["checksum"]
+        self.n_classes = len(record["class_sizes"])
+        self.columns = {N_i: column(record, N_i) for N_i in map(int, record["settings"]["grids"])}
+        these: dict[Comparison, Estimate] = {}
+        such: dict[Comparison, Estimate] = {}
+        for N_i, tuned in self.columns.items():
+            right, labels = _tuned_by_class(record, N_i)
+            for other in (method for method in METHODS if method != "SLNP"):
+                for basis in ("free", *COMMON_BASES):
+                    rates = (tuned.rates(m, basis).tolist() for m in ("SLNP", other))
+                    these[N_i, other, basis] = over_splits(*rates)
+                if right:
+                    counts = tally(right["SLNP"], right[other], labels)
+                    such[N_i, other, "free"] = difference(counts).such
+        self.these, self.such = _by_key(these), _by_key(such)
 
 
 def _tuned_by_class(record: Mapping[str, Any], N_i: int) -> tuple[dict[str, Array], Array]:
@@ -424,39 +432,21 @@ def places(chosen: str) -> list[list[int]]:
     return [[int(place) for place in pair.split("/")] for pair in chosen.split()]
 
 
-def check_unit(unit: Unit, recorded: dict[str, Any]) -> Iterator[str]:
-    """Say what is wrong with a recorded unit: entries, counts out of range or not those of another.
-
-    Nothing is run, and no data are needed.
-    """
-    by_class = unit.kind == "tuned by class"
-    entries = {"tested", "chosen", *LISTS} | ({"by_class"} if by_class else set())
-    both = (len(METHODS), len(COMMON))
-    try:
-        shapes = [np.shape(recorded.get(name, [])) for name in LISTS]
-    except ValueError:  # not as many numbers of each method
-        shapes = []
-    if recorded.keys() != entries or shapes != [both, both, both[:1], both[:1]]:
-        yield f"{unit.key}: entries are missing, or there are some too many"
-        return
-    try:
-        chosen = np.array(places(recorded["chosen"]))
-    except ValueError:  # not numbers, or not two of each method
-        chosen = np.array([])
-    if chosen.shape != both or not np.all((chosen >= 0) & (chosen < BUDGET)):
+def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
+    """Say what is wrong with a recorded unit: places or counts out of range, or at odds."""
+    chosen, tested = np.array(places(recorded["chosen"])), recorded["tested"]
+    if chosen.shape != (len(METHODS), len(COMMON_BASES)) or not np.all(chosen < BUDGET):
         yield f"{unit.key}: not every method has chosen one of its settings in each basis"
         return
-    tested = recorded["tested"]
     counts = np.concatenate([np.ravel(recorded[name]) for name in LISTS[1:]])
-    if not np.all((counts >= 0) & (counts <= tested)):
+    if not np.all(counts <= tested):
         yield f"{unit.key}: not every count is between 0 and the number of test images"
-    if by_class:
+    if "by_class" in recorded:
         pairs = zip(chosen.tolist(), recorded["inner"], recorded["right"], strict=True)
         expected = [right[free(places, inner)] for places, inner, right in pairs]
-        try:
-            found = unpack(recorded["by_class"], len(METHODS), tested).sum(axis=1).tolist()
-        except ValueError as error:
-            yield f"{unit.key}: {error}"
-        else:
-            if found != expected:
-                yield f"{unit.key}: the counts are not those of the outcomes"
+        found = unpack(recorded["by_class"], len(METHODS), tested).sum(axis=1).tolist()
+        if found != expected:
+            yield f"{unit.key}: the counts are not those of the outcomes"
+
+
+STUDY = Study("tuned", tuple(GRIDS), SPLITS, units, settings, check, TunedRecord, sample=2)
