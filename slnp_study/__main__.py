@@ -11,7 +11,6 @@ from slnp_study.data import (
     SETS,
     ArchiveError,
     DatasetNotFoundError,
-    fashion,
     files,
     install,
     mnist,
@@ -85,7 +84,6 @@ def _list(args: argparse.Namespace) -> None:
     for file in (f"{stem}.gz" for stem in mnist.SHA256):
         path = files.find(file)
         print(f"  {file}: {mnist.compare_with_published(path) if path else 'not here (optional)'}")
-    print(f"fashion: {fashion.folder() or f'not here (optional); {fashion.HOW}'}")
 
 
 def _add(args: argparse.Namespace) -> None:

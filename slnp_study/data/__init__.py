@@ -1,5 +1,5 @@
 """The data sets of the book: real MNIST everywhere, real or rendered Yale B and COIL-100, a toy;
-and two sets beyond the paper's, scikit-learn's digits and Fashion-MNIST.
+and scikit-learn's digits, which the paper does not use.
 
 One module a set: what is known of it, how its official archive is read, how it is loaded, and what
 is rendered in its place.
@@ -11,7 +11,6 @@ from typing import Any
 from slnp_study.data import coil100, yale_b
 from slnp_study.data.coil100 import load_coil100
 from slnp_study.data.digits import load_digits
-from slnp_study.data.fashion import load_fashion
 from slnp_study.data.files import ArchiveError, DatasetNotFoundError, RealSet
 from slnp_study.data.mnist import load_mnist
 from slnp_study.data.yale_b import load_yale_b
@@ -23,7 +22,6 @@ __all__ = [
     "DatasetNotFoundError",
     "load_coil100",
     "load_digits",
-    "load_fashion",
     "load_mnist",
     "load_yale_b",
 ]
@@ -35,5 +33,4 @@ LOADERS: dict[str, Callable[[], Any]] = {
     **{name: spec.load for name, spec in SETS.items()},
     "mnist": load_mnist,
     "digits": load_digits,
-    "fashion": load_fashion,
 }

@@ -64,7 +64,6 @@ GRIDS: dict[str, dict[int, dict[str, tuple[int, ...]]]] = {
         30: {"D_PCA": (26, 40, 60), "d": (15, 21), "K": (3, 6, 15)},
     },
     "digits": {20: {"D_PCA": (20, 30, 45), "d": (9, 18), "K": (3, 6, 12)}},
-    "fashion": {20: {"D_PCA": (20, 32, 60), "d": (9, 18), "K": (3, 6, 12)}},
 }
 Grid = Mapping[str, Sequence[int]]
 Comparison = tuple[int, str, str]  # N_i, the other method, the basis

@@ -62,6 +62,12 @@ def word(cell):
     return cell.replace("*", "").split(" ")[-1]
 
 
+def exact(cell):
+    """The same with two decimals."""
+    points, interval = number(cell)
+    return f"{points:+.2f} ± {interval:.2f}"
+
+
 def span(cells):
     points = sorted(abs(number(cell)[0]) for cell in cells)
     return f"{points[0]:.1f} to {points[-1]:.1f}"
@@ -93,14 +99,12 @@ def test_what_is_said_of_learning_has_both_sides(verdict, tables):
 
 def test_what_is_said_of_the_tuned_comparison(verdict, tables):
     of = {row.split(":")[0]: cells for row, cells in tables["SLNP - other"].items()}
-    free, white, plain = (short(cell) for cell in of["fixed graph"].values())
-    white = white.removeprefix("+")
+    free, white, plain = (exact(cell) for cell in of["fixed graph"].values())
     assert f"{free} (both orthonormal {plain}, both whitened {white}): level" in verdict
     lfda = of["LFDA"]["each in its own basis"]
-    assert f"the mean over the five sets is {short(lfda)} points, {word(lfda)}" in verdict
-    plain, white = ("{:+.2f} ± {:.2f}".format(*number(of["LFDA"][f"both {b}"])) for b in BASES)
-    assert f"with both orthonormal it is {plain}, level too but above zero" in verdict
-    assert f"with both whitened {white}" in verdict
+    assert f"the mean over the four sets is {exact(lfda)} points, {word(lfda)}" in verdict
+    plain, white = (exact(of["LFDA"][f"both {b}"]) for b in BASES)
+    assert f"With both orthonormal it is {plain}, with both whitened {white}, level too" in verdict
     assert f"Tuned, it is worth {free[1:]}".lower() in verdict.lower()
     for name in ("14-fair-fight",):
         assert prose(name).count(free) == 2

@@ -18,7 +18,6 @@ import pytest
 from official import SUBJECTS, random_images, yale_names
 from sklearn import datasets
 
-from slnp_study import records
 from slnp_study.__main__ import main
 from slnp_study.data import (
     SETS,
@@ -26,7 +25,6 @@ from slnp_study.data import (
     DatasetNotFoundError,
     load_coil100,
     load_digits,
-    load_fashion,
     load_mnist,
     load_yale_b,
 )
@@ -192,7 +190,7 @@ def test_original_mnist_test_set():
     )
 
 
-# Digits and clothes
+# Digits
 
 
 def class_by_class(images, labels):
@@ -209,43 +207,6 @@ def test_digits_are_scikit_learns_class_by_class():
     assert bunch.target.tolist() == sorted(found.target.tolist())
     assert bunch.target_names.tolist() == list("0123456789")
     assert bunch.checksum == sha256_of(expected, np.float64)
-
-
-def test_fashion_is_read_class_by_class_from_a_folder_of_its_own(folders, monkeypatch):
-    named, cache = folders
-    debian = named.parent / "debian"
-    monkeypatch.setattr("slnp_study.data.fashion.DEBIAN", debian)
-    with pytest.raises(DatasetNotFoundError, match=r"(?s)^Fashion-MNIST is not .*dataset-fashion"):
-        load_fashion()
-    labels = 3 * [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 3, 9, 3]
-    shades = random_images(3, 39, 28, 28)
-    for home, images in zip((debian, cache, named), shades, strict=True):  # the last one wins
-        folder = home / "fashion-mnist"
-        folder.mkdir(parents=True)
-        write_idx(home, "t10k", 0 * images, labels)  # MNIST's files have the same names
-        write_idx(folder, "t10k", images, labels)
-        bunch = load_fashion()
-        check_bunch(bunch, (39, 14, 14), 10, "Debian")
-        halves = [naive_half(image) for image in class_by_class(images, labels)]
-        np.testing.assert_array_equal(bunch.images, halves)
-        assert bunch.target.tolist() == sorted(labels)
-        raw = (folder / "t10k-images-idx3-ubyte.gz").read_bytes()
-        assert bunch.checksum_of == "the file fashion-mnist/t10k-images-idx3-ubyte.gz"
-        assert bunch.checksum == hashlib.sha256(raw).hexdigest()
-        X, y = load_fashion(return_X_y=True)
-        np.testing.assert_array_equal(X, bunch.data)
-        np.testing.assert_array_equal(y, bunch.target)
-
-
-def test_fashion_is_read_as_published():
-    try:
-        data = load_fashion()
-    except DatasetNotFoundError:
-        pytest.skip("the Debian package dataset-fashion-mnist is not on this machine")
-    assert data.data.shape == (10000, 196)
-    assert np.bincount(data.target).tolist() == 10 * [1000]
-    assert data.checksum == records.load("fashion-tuned")["checksum"]
-    assert 0 <= data.data.min() < data.data.max() <= 255
 
 
 # Stand-ins
@@ -456,8 +417,7 @@ def test_command_line_list_says_where_it_looks_and_how_to_get_what_is_missing(fo
         at = lines.index(f"{name}: {spec.title}, not here")
         how = [f"  {line}" for line in spec.how.splitlines()]
         assert lines[at + 1 : at + 1 + len(how)] == how
-    for start in ("mnist: 5,000 images", "fashion: not here (optional); "):
-        assert any(line.startswith(start) for line in lines)
+    assert any(line.startswith("mnist: 5,000 images") for line in lines)
 
 
 def test_command_line_errors_are_one_sentence(tmp_path):
