@@ -15,7 +15,8 @@ from PIL import Image
 from slnp_edu.show import COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
-from slnp_study.statistics import COMMON_BASES, MARGIN, Finding, Verdict, summarise
+from slnp_study.paper import COMMON_BASES
+from slnp_study.statistics import MARGIN, Finding, Verdict, summarise
 from slnp_study.studies import choices
 
 #: How the four words look: apart in grey print, too.

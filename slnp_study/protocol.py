@@ -95,6 +95,13 @@ def nearest_neighbour_is_right(
     return right
 
 
+def nearest_neighbour_rate(
+    A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]
+) -> float:
+    """Per cent of the rows of B whose nearest row of A has the right label."""
+    return 100 * float(np.mean(nearest_neighbour_is_right(A, y_train, B, y_test)))
+
+
 class Split:
     """One random split after PCA: a training part to learn W from, a test part to judge it on.
 

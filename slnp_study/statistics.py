@@ -21,8 +21,7 @@
    pair that is level for these images may be "ahead" for such images, where the wider interval
    keeps off zero but no longer off a point.
 
-`verdicts` runs all three over everything that was measured on a data set. Nothing else in the
-project decides who is ahead.
+Nothing else in the project decides who is ahead.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -374,19 +373,22 @@ def tallies(
     return found
 
 
-def verdicts(
-    columns: Mapping[int, Sequence[Outcomes]], cluster: str, first: str = "SLNP"
-) -> Verdicts:
-    """Judge one method against every other, in every column and common basis of a data set.
+def mean_of_columns(found: Sequence[Difference]) -> Difference:
+    """Mean of several columns of one data set, for what was recorded without its images.
 
-    All of it is one family for Holm's correction, so that a comparison has the same word wherever
-    it is quoted. Parameters and keys are those of `tallies`.
+    Splits are drawn anew for each column, so for these images the errors are independent. For
+    such images they're not: the columns show the same people, and their errors are averaged.
     """
-    found = tallies(columns, cluster, first)
-    return Verdicts(judge({key: difference(counts) for key, counts in found.items()}))
+    these, such = ([getattr(each, scope) for each in found] for scope in ("these", "such"))
+    points, df = np.mean([each.points for each in these]), these[0].df
+    error = np.sqrt(np.sum([each.error**2 for each in these])) / len(these)
+    images, tested = np.mean([each[:2] for each in found], axis=0)
+    shared = np.mean([each.error for each in such])
+    alone = Estimate(points, error, df * len(found))
+    return Difference(images, tested, alone, Estimate(points, shared, df))
 
 
-def over_data_sets(differences: Mapping[str, Difference]) -> Estimate:
+def over_data_sets(effects: Mapping[str, float]) -> Estimate:
     """Mean over data sets, for data sets such as these: Student's t on as many numbers as sets.
 
     The model: a column's difference is an overall mean, plus an effect of the data set, plus noise.
@@ -397,12 +399,11 @@ def over_data_sets(differences: Mapping[str, Difference]) -> Estimate:
 
     Parameters
     ----------
-    differences : mapping
-        From the name of a data set to the `difference` of its columns.
+    effects : mapping
+        From the name of a data set to the mean difference of its columns, in points.
     """
-    effects = [each.these.points for each in differences.values()]
-    n = len(effects)
-    return Estimate(np.mean(effects), np.std(effects, ddof=1) / np.sqrt(n), n - 1)
+    points, n = list(effects.values()), len(effects)
+    return Estimate(np.mean(points), np.std(points, ddof=1) / np.sqrt(n), n - 1)
 
 
 def corrected_resampled(differences: Sequence[float], n_train: int, n_test: int) -> Estimate:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from IPython.display import Markdown
 
 from slnp_study import paper
-from slnp_study.statistics import COMMON_BASES, Estimate, Finding, explained, summarise
+from slnp_study.paper import COMMON_BASES
+from slnp_study.statistics import Estimate, Finding, explained, summarise
 
 NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
 #: N_i -> method -> basis -> rates in per cent, one per split

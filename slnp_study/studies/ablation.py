@@ -38,6 +38,7 @@ from slnp_study.statistics import (
     Verdicts,
     difference,
     judge,
+    mean_of_columns,
     over_splits,
     tally,
 )
@@ -373,11 +374,13 @@ class Ablation:
     ----------
     K : int
     units : ``N_i -> `` what `column` returned
+    leads : ``(N_i, variant, basis) -> Difference``
+        The paper's method minus each variant, in the columns that can tell them apart.
     sizes : list of int
         The columns in which K neighbours are fewer than the class has to offer. In the others
         every choice of neighbours is the same.
     verdicts : `slnp_study.statistics.Verdicts`
-        The paper's method against each variant, in the columns that can tell them apart.
+        Of `leads`, all of them one family.
     """
 
     def __init__(self, record: dict[str, Any]) -> None:
@@ -386,9 +389,12 @@ class Ablation:
         self.units = _columns(record)
         self.sizes = [N_i for N_i in self.units if N_i - 1 > self.K]
         found = differences(record).items()
-        self.verdicts = Verdicts(
-            judge({k: d for k, d in found if k[0] in self.sizes or k[1] not in NEIGHBOURS})
-        )
+        self.leads = {k: d for k, d in found if k[0] in self.sizes or k[1] not in NEIGHBOURS}
+        self.verdicts = Verdicts(judge(self.leads))
+
+    def over_columns(self, variant: str, basis: str) -> Difference:
+        """Return the paper's method minus a variant, over the columns `sizes`."""
+        return mean_of_columns([self.leads[N_i, variant, basis] for N_i in self.sizes])
 
     def rates_by_round(self, N_i: int) -> dict[str, dict[str, Array]]:
         """Mean rates in per cent: start -> basis -> array of one rate per round."""

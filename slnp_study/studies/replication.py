@@ -30,7 +30,15 @@ from slnp_study import paper
 from slnp_study.packing import pack, unpack
 from slnp_study.paper import COMMON_BASES
 from slnp_study.protocol import METHODS, Split, random_split
-from slnp_study.statistics import Outcomes, Verdicts, verdicts
+from slnp_study.statistics import (
+    Difference,
+    Outcomes,
+    Tally,
+    Verdicts,
+    difference,
+    judge,
+    tallies,
+)
 from slnp_study.study import (
     EXACT,
     IMAGES,
@@ -381,9 +389,18 @@ class Tables:
         return {N_i: [self._outcomes(N_i, seed) for seed in self.seeds] for N_i in self.sizes}
 
     @cached_property
+    def tallies(self) -> dict[tuple[int, str, str], Tally]:
+        """Count SLNP against every other method: ``(N_i, other, basis) -> Tally``."""
+        return tallies(self.outcomes, paper.DATASETS[self.dataset]["cluster"])
+
+    def over_columns(self, other: str, basis: str) -> Difference:
+        """SLNP minus another method, all columns of the data set together."""
+        return difference(*(t for (_, *pair), t in self.tallies.items() if pair == [other, basis]))
+
+    @cached_property
     def verdicts(self) -> Verdicts:
         """Judge SLNP against every other method."""
-        return verdicts(self.outcomes, paper.DATASETS[self.dataset]["cluster"])
+        return Verdicts(judge({key: difference(each) for key, each in self.tallies.items()}))
 
     def _rates(self, N_i: int) -> dict[str, dict[str, Array]]:
         splits = [self.units[f"table/{N_i:02}/{seed:02}"] for seed in self.seeds]

@@ -318,10 +318,10 @@ def split(
     Returns
     -------
     dict
-        Of lists in the order of `METHODS`. ``chosen`` is a string, so that it is compared exactly:
-        the places in `list_settings`, "whitened/orthonormal". ``inner`` and ``right`` are counts in
-        both bases, ``cosine`` and ``mean`` in the better one, which `free` names; ``by_class`` holds
-        its outcomes, `sorted_within` the classes and packed.
+        Of lists in the order of `METHODS`. ``chosen`` is a string, so that it's compared exactly:
+        the places in `list_settings`, "whitened/orthonormal". ``inner`` and ``right`` are counts
+        in both bases, ``cosine`` and ``mean`` in the better one, which `free` names; ``by_class``
+        holds its outcomes, `sorted_within` the classes and packed.
     """
     train, test = random_split(y, N_i, seed)
     found = tuned(X[train], y[train], X[test], y[test], grid, seed).values()
@@ -403,6 +403,14 @@ class TunedRecord:
                     counts = tally(right["SLNP"], right[other], labels)
                     such[N_i, other, "free"] = difference(counts).such
         self.these, self.such = _by_key(these), _by_key(such)
+
+    def of(self, other: str, basis: str = "free") -> list[Finding]:
+        """Return SLNP against another method on these images, one finding for each column."""
+        return [found for (_, *pair), found in self.these.items() if pair == [other, basis]]
+
+    def mean(self, other: str, basis: str = "free") -> float:
+        """Mean difference of the columns, in points."""
+        return float(np.mean([found.points for found in self.of(other, basis)]))
 
 
 def _tuned_by_class(record: Mapping[str, Any], N_i: int) -> tuple[dict[str, Array], Array]:
