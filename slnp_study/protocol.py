@@ -7,13 +7,15 @@ usual codes use.
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import StratifiedKFold
 
 from slnp_edu.base import BASES, in_basis
 from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
@@ -102,7 +104,32 @@ def nearest_neighbour_rate(
     return 100 * float(np.mean(nearest_neighbour_is_right(A, y_train, B, y_test)))
 
 
-class Split:
+@dataclass
+class Part:
+    """A training part to learn W from and a test part to judge it on, both after PCA."""
+
+    A: Array
+    y_train: NDArray[Any]
+    B: Array
+    y_test: NDArray[Any]
+
+    def right(self, W: Array, basis: str = "own") -> NDArray[np.bool_]:
+        """Say for each test sample whether 1-NN finds its class after W in the basis given."""
+        V = in_basis(W, basis, self.A)
+        return nearest_neighbour_is_right(self.A @ V, self.y_train, self.B @ V, self.y_test)
+
+    def rate(self, W: Array, basis: str = "own") -> float:
+        """Per cent of the test samples that are right."""
+        return 100 * float(np.mean(self.right(W, basis)))
+
+    def folds(self, n_splits: int, seed: int) -> Iterator["Part"]:
+        """Yield the training part split again, for cross-validation within it."""
+        folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        for fit, left in folds.split(self.A, self.y_train):
+            yield Part(self.A[fit], self.y_train[fit], self.A[left], self.y_train[left])
+
+
+class Split(Part):
     """One random split after PCA: a training part to learn W from, a test part to judge it on.
 
     Parameters
@@ -132,24 +159,15 @@ class Split:
 
     def __init__(self, X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, seed: int) -> None:
         self.train, self.test = random_split(y, N_i, seed)
-        self.y_train, self.y_test = y[self.train], y[self.test]
         pca = PCA(D_PCA, svd_solver="full").fit(X[self.train])
-        self.A, self.B = pca.transform(X[self.train]), pca.transform(X[self.test])
+        A, B = pca.transform(X[self.train]), pca.transform(X[self.test])
+        super().__init__(A, y[self.train], B, y[self.test])
 
     def learn(self, method: str, d: int, K: int) -> Array:
         """W of one of `METHODS`, of shape (D_PCA, d), in the method's own basis."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "n_neighbors=")  # K is cut to N_i - 1
             return METHODS[method](self.A, self.y_train, d, K)
-
-    def right(self, W: Array, basis: str = "own") -> NDArray[np.bool_]:
-        """Say for each test sample whether 1-NN finds its class after W in the basis given."""
-        V = in_basis(W, basis, self.A)
-        return nearest_neighbour_is_right(self.A @ V, self.y_train, self.B @ V, self.y_test)
-
-    def rate(self, W: Array, basis: str = "own") -> float:
-        """Per cent of the test samples that are right."""
-        return 100 * float(np.mean(self.right(W, basis)))
 
 
 def evaluate(

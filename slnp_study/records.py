@@ -224,8 +224,10 @@ def check(name: str, record: dict[str, Any]) -> list[str]:
         found.append(f"{name}: the record is that of another data set")
     if record["settings"] != json.loads(json.dumps(study.settings(dataset))):
         found.append(f"{name}: the settings are not those of the paper and the experiments")
-    if record["seeds"] != list(range(record["splits"])):
-        found.append(f"{name}: the seeds are not 0, 1, 2, ...")
+    if record["seeds"] != study.seeds(record["splits"]):
+        found.append(f"{name}: the seeds are not those of the study")
+    if any(record.get(name) != value for name, value in study.stamp().items()):
+        found.append(f"{name}: the record was made under another plan")
     if [unit.key for unit in units] != list(record["units"]):
         found.append(f"{name}: the record lacks units, or has some too many")
     for unit in units:
@@ -306,7 +308,8 @@ def _head(dataset: str, study: Study, data: Any, splits: int) -> dict[str, Any]:
         "checksum": data.checksum,
         "class_sizes": _class_sizes(data.target),
         "splits": splits,
-        "seeds": list(range(splits)),
+        "seeds": study.seeds(splits),
+        **study.stamp(),
         "settings": study.settings(dataset),
         "versions": _versions(),
     }

@@ -4,9 +4,13 @@ Every file of `slnp_study.studies` ends in ``STUDY = Study(...)``. `slnp_study.r
 units, keeps what they return as JSON, and compares it when it's run again.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
+
+PLANS = Path(__file__).parent / "plans"
 
 
 class RecordError(ValueError):
@@ -52,6 +56,19 @@ class Study:
     check: Callable[[Unit, Recorded], Iterable[str]]  #: what its schema can't see, in sentences
     read: Callable[[dict[str, Any]], Any]  #: a record, as the chapters use it
     sample: int = 10  #: how many units `verify` runs again, if no number is given
+    first_seed: int = 0
+    plan: str = ""  #: the file of ``slnp_study/plans`` that was committed before the first run
+
+    def seeds(self, splits: int) -> list[int]:
+        """Seeds of so many splits."""
+        return list(range(self.first_seed, self.first_seed + splits))
+
+    def stamp(self) -> dict[str, str]:
+        """Name and checksum of the plan, for the record's head; nothing without a plan."""
+        if not self.plan:
+            return {}
+        text = (PLANS / self.plan).read_bytes()
+        return {"plan": self.plan, "plan_sha256": hashlib.sha256(text).hexdigest()}
 
 
 def entries(**schemas: dict[str, Any]) -> dict[str, Any]:
