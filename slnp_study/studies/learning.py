@@ -75,14 +75,14 @@ def cells(dataset: str) -> list[Cell]:
         Cell(N_i, **of, K=K)
         for N_i, of in paper.DIMENSIONS[dataset].items()
         for K in NEIGHBOURS[dataset]
-        if K < N_i - 1
+        if N_i - 1 > K
     ]
 
 
 STUDY = Contest(
     name="learning",
     plan="verdict.md",
-    splits=20,
+    splits=10,
     first_seed=100,
     cells={dataset: cells(dataset) for dataset in paper.DIMENSIONS},
     learn=learn,
