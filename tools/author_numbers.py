@@ -179,9 +179,10 @@ def filled(page, known):
         raise ValueError("A number lacks its name or its end, <!--/-->.")
     if unknown := {name for name, _ in marked} - set(known):
         raise ValueError(f"No number is called {unknown.pop()}; run this tool to see the names.")
+    page = MARKED.sub(lambda mark: f"<!--{mark[1]}-->{known[mark[1]]}<!--/-->", page)
     if early := re.search(r"^<!--([\w.]+)-->.", page, re.MULTILINE):
         raise ValueError(f"Put a word before {early[1]}: Markdown takes the line for HTML.")
-    return MARKED.sub(lambda mark: f"<!--{mark[1]}-->{known[mark[1]]}<!--/-->", page)
+    return page
 
 
 def main():
