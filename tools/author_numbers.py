@@ -28,7 +28,6 @@ TITLES = {"yale_b": "Extended Yale B", "coil100": "COIL-100", "mnist": "MNIST"}
 CLUSTERS = {"yale_b": "class", "coil100": "class", "mnist": "image"}
 COLUMNS = [(name, N_i) for name, sizes in paper.DIMENSIONS.items() for N_i in sizes]
 RIVALS = ("LFDA", "LDA", "MFA", "LSDA")
-WORDS = ("level", "ahead", "behind", "undecided")
 
 # What the records say. A list over columns has the order of COLUMNS.
 
@@ -101,11 +100,14 @@ def points(findings):
 def count(findings):
     """How often each word is said."""
     said = Counter(each.word for each in findings)
-    first, *others, last = (f"{word} in {said[word]}" for word in WORDS)
-    return f"{first} of {len(findings)} columns, {', '.join(others)} and {last}"
+    return (
+        f"level in {said['level']} of {len(findings)} columns, ahead in {said['ahead']}, "
+        f"behind in {said['behind']} and undecided in {said['undecided']}"
+    )
 
 
 def table(head, rows):
+    """A table in Markdown, with the empty lines that it needs around it."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n\n"
 
@@ -163,7 +165,7 @@ def facts():
     return found
 
 
-MARKED = re.compile(r"<!--([\w.]+)-->(.*?)<!--/-->", re.DOTALL)
+NAME, END = r"<!--([\w.]+)-->", "<!--/-->"
 
 
 def filled(page, known):
@@ -174,13 +176,13 @@ def filled(page, known):
     >>> filled("About <!--lead--><!--/--> points.", {"lead": "+0.4"})
     'About <!--lead-->+0.4<!--/--> points.'
     """
-    marked = MARKED.findall(page)
-    if len(marked) != page.count("<!--/-->") or any("<!--" in text for _, text in marked):
-        raise ValueError("A number lacks its name or its end, <!--/-->.")
-    if unknown := {name for name, _ in marked} - set(known):
+    names, marked = re.findall(NAME, page), f"(?s){NAME}.*?{END}"
+    if not len(names) == len(re.findall(marked, page)) == page.count(END):
+        raise ValueError(f"A number lacks its name or its end, {END}.")
+    if unknown := set(names) - set(known):
         raise ValueError(f"No number is called {unknown.pop()}; run this tool to see the names.")
-    page = MARKED.sub(lambda mark: f"<!--{mark[1]}-->{known[mark[1]]}<!--/-->", page)
-    if early := re.search(r"^<!--([\w.]+)-->.", page, re.MULTILINE):
+    page = re.sub(marked, lambda mark: f"<!--{mark[1]}-->{known[mark[1]]}{END}", page)
+    if early := re.search(f"(?m)^{NAME}.", page):
         raise ValueError(f"Put a word before {early[1]}: Markdown takes the line for HTML.")
     return page
 
