@@ -100,10 +100,9 @@ def points(findings):
 def count(findings):
     """How often each word is said."""
     said = Counter(each.word for each in findings)
-    return (
-        f"level in {said['level']} of {len(findings)} columns, ahead in {said['ahead']}, "
-        f"behind in {said['behind']} and undecided in {said['undecided']}"
-    )
+    words = ("level", "ahead", "behind", "undecided")
+    first, *others, last = (f"{word} in {said[word]}" for word in words)
+    return f"{first} of {len(findings)} columns, {', '.join(others)} and {last}"
 
 
 def table(head, rows):
@@ -169,13 +168,7 @@ NAME, END = r"<!--([\w.]+)-->", "<!--/-->"
 
 
 def filled(page, known):
-    """Return a page with its numbers filled in.
-
-    Examples
-    --------
-    >>> filled("About <!--lead--><!--/--> points.", {"lead": "+0.4"})
-    'About <!--lead-->+0.4<!--/--> points.'
-    """
+    """The page with its numbers filled in."""
     names, marked = re.findall(NAME, page), f"(?s){NAME}.*?{END}"
     if not len(names) == len(re.findall(marked, page)) == page.count(END):
         raise ValueError(f"A number lacks its name or its end, {END}.")

@@ -37,7 +37,7 @@ def test_leads_are_those_of_the_counts_in_the_records(facts):
 @pytest.mark.parametrize(
     ("page", "fault"),
     [
-        ("A lead of <!--leed--><!--/--> points.", "No number is called leed"),
+        ("A lead of <!--gap--><!--/--> points.", "No number is called gap"),
         ("A lead of <!--lead-->0.4 points.", "lacks its name or its end"),
         ("Either <!--lead-->0.4 or <!--lead-->0.5<!--/-->.", "lacks its name or its end"),
         ("A lead of 0.4<!--/--> points.", "lacks its name or its end"),
@@ -47,3 +47,9 @@ def test_leads_are_those_of_the_counts_in_the_records(facts):
 def test_a_mark_that_would_be_lost_is_named(page, fault):
     with pytest.raises(ValueError, match=fault):
         author_numbers.filled(page, {"lead": "+0.4"})
+
+
+def test_only_what_is_between_two_comments_changes():
+    page = "About <!--lead-->+9.9<!--/--> points, <!-- a remark --> and\n\n<!--table--><!--/-->\n"
+    filled = author_numbers.filled(page, {"lead": "+0.4", "table": "\n\n| a |\n\n"})
+    assert filled == page.replace("+9.9", "+0.4").replace("table-->", "table-->\n\n| a |\n\n")
