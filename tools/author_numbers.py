@@ -147,9 +147,8 @@ def facts():
             found[f"lead.{rival}.{basis}"] = points(each)
             found[f"count.{rival}.{basis}"] = count(each)
     for basis in COMMON_BASES:
-        for method in paper.METHODS:
-            gaps = rates()[method, basis] - printed(method)
-            found[f"gap.{method}.{basis}"] = span(gaps)
+        gaps = {method: rates()[method, basis] - printed(method) for method in paper.METHODS}
+        found |= {f"gap.{method}.{basis}": span(gap) for method, gap in gaps.items()}
         best = np.max([rates()[rival, basis] for rival in RIVALS], axis=0)
         found[f"first.{basis}"] = f"{np.sum(rates()['SLNP', basis] > best)} of {len(COLUMNS)}"
     for name in TITLES:
