@@ -1,83 +1,38 @@
 """Draw the pictures of the landing page: book/figures/toy.svg and landing*.png.
 
-The toy is the paper's Fig. 1. The finding comes from the records: SLNP's lead in
-each of the 17 columns of Tables II, IV and VI, as printed, and measured over the same splits with
-both methods in the same basis. Prints the sentences that the landing page quotes.
-It is drawn twice: the panels side by side, and for a phone one above the other.
+The toy is the paper's Fig. 1. The finding comes from the records, through `author_numbers`: SLNP's
+lead in each of the 17 columns of Tables II, IV and VI, as printed, and measured over the same
+splits with both methods in the same basis. It's drawn twice: the panels side by side, and for a
+phone one above the other.
 Usage: python tools/author_draw_landing.py [folder]
 """
 
 import sys
-from collections import Counter
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from author_numbers import COLUMNS, ROOT, TITLES, judged, printed
 
 from slnp_edu.show import CLASS_COLOURS, CLASS_MARKERS, COLOURS, use_style
 from slnp_edu.toy import make_toy
-from slnp_study import paper, records
 from slnp_study.plots import light_png
-from slnp_study.statistics import COMMON_BASES, MARGIN, verdicts
+from slnp_study.statistics import MARGIN
 
-FIGURES = Path(__file__).parent.parent / "book" / "figures"
-NAMES = {"yale_b": "Extended Yale B", "coil100": "COIL-100", "mnist": "MNIST"}
-CLUSTERS = {"yale_b": "class", "coil100": "class", "mnist": "image"}
 RIVALS = ("LDA", "LFDA")
-MARKS = {"orthonormal": ("blue", "o"), "whitened": ("red", "^")}
+MARKS = {"orthonormal": ("blue", "o", -0.14), "whitened": ("red", "^", 0.14)}
 
 
-def judged():
-    """(rival, basis) -> the verdict on SLNP against the rival in every column."""
-    found = {(rival, basis): [] for rival in RIVALS for basis in COMMON_BASES}
-    for dataset, columns in paper.DIMENSIONS.items():
-        record = records.load(dataset)
-        outcomes = {N_i: records.all_outcomes(record, N_i) for N_i in columns}
-        verdict = verdicts(outcomes, CLUSTERS[dataset])
-        for (rival, basis), held in found.items():
-            held += [verdict[N_i, rival, basis] for N_i in columns]
-    return found
-
-
-def printed(rival):
-    return [
-        paper.rate(dataset, "SLNP", N_i) - paper.rate(dataset, rival, N_i)
-        for dataset, columns in paper.DIMENSIONS.items()
-        for N_i in columns
-    ]
-
-
-def draw(found, rows, columns, size):
+def draw(rows, columns, size):
+    """SLNP's lead over each rival, a panel each."""
     use_style()
     figure, axes = plt.subplots(
         rows, columns, figsize=size, sharex=True, sharey=True, layout="constrained"
     )
-    labels = [str(N_i) for sizes in paper.DIMENSIONS.values() for N_i in sizes]
-    x = np.arange(len(labels))
     for ax, rival in zip(axes, RIVALS, strict=True):
-        ax.axhspan(-MARGIN, MARGIN, color="0.92", lw=0)
-        ax.axhline(0, color="0.4", lw=1)
-        ax.plot(x, printed(rival), "_", color="black", ms=11, mew=2, label="as printed")
-        for shift, (basis, (colour, marker)) in zip((-0.14, 0.14), MARKS.items(), strict=True):
-            such = [verdict.such for verdict in found[rival, basis]]
-            ax.errorbar(
-                x + shift,
-                [finding.points for finding in such],
-                [finding.interval for finding in such],
-                fmt=marker,
-                color=COLOURS[colour],
-                ms=4,
-                lw=1.2,
-                label=f"measured, both {basis}",
-            )
-        ax.set_xticks(x, labels, fontsize=9)
+        draw_leads(ax, rival)
+        draw_sets(ax)
         ax.set(title=f"SLNP minus {rival}", ylim=(-5.5, 10))
-        edge = 0
-        for dataset, sizes in paper.DIMENSIONS.items():
-            ax.text(edge + (len(sizes) - 1) / 2, -5.2, NAMES[dataset], ha="center", fontsize=9)
-            edge += len(sizes)
-            if edge < len(labels):
-                ax.axvline(edge - 0.5, color="0.8", lw=1)
     figure.supxlabel("training images a class", fontsize="medium")
     figure.supylabel("lead in percentage points", fontsize="medium")
     figure.legend(
@@ -86,24 +41,32 @@ def draw(found, rows, columns, size):
     return figure
 
 
-def sentences(found):
-    """What the landing page says of each rival, word for word."""
-    for rival in RIVALS:
-        leads = printed(rival)
-        yield f"printed against {rival}: {min(leads):+.1f} to {max(leads):+.1f} points"
-        for basis in MARKS:
-            such = [verdict.such for verdict in found[rival, basis]]
-            words = Counter(finding.word for finding in such)
-            points = [finding.points for finding in such]
-            yield (
-                f"both {basis}, against {rival}: {min(points):+.1f} to {max(points):+.1f} points;"
-                f" level in {words['level']}, ahead in {words['ahead']},"
-                f" behind in {words['behind']}, undecided in {words['undecided']}"
-            )
+def draw_leads(ax, rival):
+    x, leads = np.arange(len(COLUMNS)), printed("SLNP") - printed(rival)
+    ax.axhspan(-MARGIN, MARGIN, color="0.92", lw=0)
+    ax.axhline(0, color="0.4", lw=1)
+    ax.plot(x, leads, "_", color="black", ms=11, mew=2, label="as printed")
+    for basis, (colour, marker, shift) in MARKS.items():
+        points, error = zip(
+            *((f.points, f.interval) for f in judged()[0][rival, basis]), strict=True
+        )
+        style = {"fmt": marker, "color": COLOURS[colour], "ms": 4, "lw": 1.2}
+        ax.errorbar(x + shift, points, error, **style, label=f"measured, both {basis}")
+
+
+def draw_sets(ax):
+    """The numbers of images below, the names of the data sets above them, lines between."""
+    ax.set_xticks(range(len(COLUMNS)), [str(N_i) for _, N_i in COLUMNS], fontsize=9)
+    names = [name for name, _ in COLUMNS]
+    for name, title in TITLES.items():
+        first, n = names.index(name), names.count(name)
+        ax.text(first + (n - 1) / 2, -5.2, title, ha="center", fontsize=9)
+        if first:
+            ax.axvline(first - 0.5, color="0.8", lw=1)
 
 
 def draw_toy():
-    """Three fish: in the plane b is nearest to a, on the length axis c is."""
+    """Three fish: on the page b is nearest to a, by length alone c is."""
     use_style()
     plt.rcParams["svg.hashsalt"] = "toy"  # the same names in the file at every run
     figure, ax = plt.subplots(figsize=(4.0, 2.3), layout="constrained")
@@ -124,13 +87,10 @@ def draw_toy():
     return figure
 
 
-def main(folder=FIGURES):
-    found = judged()
-    wide, narrow = draw(found, 1, 2, (8.2, 3.2)), draw(found, 2, 1, (4.0, 6))
-    (folder / "landing.png").write_bytes(light_png(wide, dpi=220))
-    (folder / "landing-narrow.png").write_bytes(light_png(narrow, dpi=220))
+def main(folder=ROOT / "book" / "figures"):
+    (folder / "landing.png").write_bytes(light_png(draw(1, 2, (8.2, 3.2)), dpi=220))
+    (folder / "landing-narrow.png").write_bytes(light_png(draw(2, 1, (4.0, 6)), dpi=220))
     draw_toy().savefig(folder / "toy.svg", metadata={"Date": None})
-    print(*sentences(found), sep="\n")
 
 
 if __name__ == "__main__":
