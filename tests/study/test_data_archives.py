@@ -88,9 +88,11 @@ def test_coil100_grey_is_itu_r_601(tmp_path):
     pixels = np.zeros((128, 128, 3), np.uint8)
     for i, colour in enumerate(colours):
         pixels[:, 32 * i : 32 * i + 32] = colour
+    pixels[:2, :4], pixels[2:4, :4] = (0, 0, 4), (3, 0, 4)  # greys 0.456 and 1.353, mean 0.90
     path = write_zip(tmp_path / "a.zip", {"coil-100/obj1__0.png": png(pixels)})
     (image,) = coil100.prepare(path)["images"]
     assert image[7, ::8].tolist() == [76, 150, 29, 124]  # 76.2, 149.7, 29.1, 124.2
+    assert image[0, 0] == 1  # and not 0, which means of rounded greys would give
 
 
 def test_the_test_images_keep_their_means():
