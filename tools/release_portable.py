@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slnp_study.data import LOADERS, DatasetNotFoundError
+from slnp_study.data import SETS, DatasetNotFoundError
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ("Nehalem", "Haswell", "Sandybridge", "Prescott", "Zen", "SkylakeX")
@@ -112,7 +112,7 @@ def compare_records(env, names=()):
 def is_here(name):
     """Whether the data of a record are on this machine; say so if not."""
     try:
-        LOADERS[name]()
+        SETS[name].load()
     except DatasetNotFoundError:
         print(f"left out: the record {name}, whose data are not on this machine")
         return False

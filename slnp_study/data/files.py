@@ -2,7 +2,7 @@
 
 Every loader returns a scikit-learn ``Bunch`` or, with ``return_X_y=True``, ``(data, target)``.
 Real sets are looked for in ``$SLNP_EDU_DATA``, then in the user's cache folder; the module
-`slnp_study.data.install` puts them there.
+`slnp_study.data.archives` puts them there.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from platformdirs import user_cache_path
@@ -30,33 +30,33 @@ class ArchiveError(ValueError):
 
 
 @dataclass(frozen=True)
-class RealSet:
-    """What is known of a real set that has to be brought here, and how it is made and loaded."""
+class Archive:
+    """A set that readers bring themselves: its official archive, and the file we make from it."""
 
     title: str
     file: str  # the prepared file
     sha256: str  # of the prepared file
     images_sha256: str  # of the bytes of its array `images`
     shape: tuple[int, int, int]
-    label: str  # the array that holds the classes
-    others: tuple[str, ...]
+    arrays: tuple[str, ...]  # the images, their classes, and what else the file holds
     n_classes: int
     how: str  # two lines: where it comes from, what to run
-    prepare: Callable[[Path], Arrays]  # from the official archive, or the folder it unpacks to
-    load: Callable[[], Any]
-    url: str | None = None  # if a program may download it
+    prepare: Callable[[Path], Arrays]  # reads the official archive
+    url: str = ""  # if a program may download it
     remark: str = ""  # why a file made from the official archive may differ from the reference
 
 
-def cache_folder() -> Path:
-    """Return the user's cache folder for this module, where imported sets are kept."""
-    return user_cache_path("slnp_edu")
+class DataSet(NamedTuple):
+    """A real set: what loads it and, if it does not come with a package, its archive."""
+
+    load: Callable[[], Any]
+    archive: Archive | None = None
 
 
 def data_folders() -> list[Path]:
-    """Return the folders that are searched for real data, in order."""
+    """Return the folders that are searched for real data, in order; the first is written to."""
     named = os.environ.get("SLNP_EDU_DATA")
-    return ([Path(named).expanduser()] if named else []) + [cache_folder()]
+    return ([Path(named).expanduser()] if named else []) + [user_cache_path("slnp_edu")]
 
 
 def find(file: str) -> Path | None:
@@ -88,85 +88,77 @@ def block_means(images: np.ndarray, size: int) -> np.ndarray:
     return means
 
 
-def read_prepared(path: Path, spec: RealSet) -> tuple[Arrays, str]:
-    """Read a prepared ``.npz`` file and check its structure.
+def load_prepared(archive: Archive) -> tuple[Arrays, dict[str, Any]]:
+    """Read a set's prepared file from the data folders: its arrays, and the facts about them."""
+    path = find(archive.file)
+    if path is None:
+        folders = " and ".join(map(str, data_folders()))
+        where = f"The real {archive.title} is not on this machine (looked in {folders})."
+        raise DatasetNotFoundError(f"{where}\n{archive.how}")
+    arrays, sha256 = read_prepared(path, archive)
+    return arrays, {"checksum": sha256, "checksum_of": f"the file {archive.file}"}
 
-    Returns
-    -------
-    arrays : dict of arrays
-    sha256 : str
-        Of the file's bytes, the very bytes that were read.
-    """
+
+def read_prepared(path: Path, archive: Archive) -> tuple[Arrays, str]:
+    """Read a prepared file and check its structure; return its arrays and its checksum."""
     raw = path.read_bytes()
     try:
         with np.load(io.BytesIO(raw), allow_pickle=False) as file:
-            arrays = {key: file[key] for key in ("images", spec.label, *spec.others)}
+            arrays = {key: file[key] for key in archive.arrays}
     except Exception as error:  # numpy and zipfile raise many kinds on a damaged file
         raise ArchiveError(
-            f"{path} is damaged or not a prepared file ({error}); remove it and add the set again."
+            f"{path} is damaged ({error}); remove it and add the set again."
         ) from error
-    check_prepared(arrays, spec, str(path))
+    check_arrays(arrays, archive, path)
     return arrays, hashlib.sha256(raw).hexdigest()
 
 
-def check_prepared(arrays: Arrays, spec: RealSet, where: str) -> None:
-    """Raise `ArchiveError` unless the arrays have the structure that ``spec`` asks for."""
-    images, labels = arrays["images"], arrays[spec.label]
-    types = images.dtype == np.uint8 and labels.dtype.kind in "iu"
-    lengths = all(array.shape[:1] == spec.shape[:1] for array in arrays.values())
-    shape = images.shape == spec.shape and labels.ndim == 1
-    if not (types and lengths and shape and len(np.unique(labels)) == spec.n_classes):
+def check_arrays(arrays: Arrays, archive: Archive, path: Path) -> None:
+    """Raise `ArchiveError` unless all images and all classes are there."""
+    (n, height, width), (images, labels, *_) = archive.shape, arrays.values()
+    complete = images.shape == archive.shape and all(len(array) == n for array in arrays.values())
+    if not complete or images.dtype != np.uint8 or len(np.unique(labels)) != archive.n_classes:
         raise ArchiveError(
-            f"{where} does not hold {spec.title}: expected {spec.shape[0]:,} images of"
-            f" {spec.shape[1]} x {spec.shape[2]} in {spec.n_classes} classes."
+            f"{path} does not hold {archive.title}: expected {n:,} images of {height} x {width} in"
+            f" {archive.n_classes} classes, found {len(images):,} in {len(np.unique(labels))}."
         )
 
 
-def compare_with_reference(spec: RealSet, path: Path) -> str:
+def compare_with_reference(archive: Archive, path: Path) -> str:
     """Say in a few words how a prepared file compares with the reference file."""
     try:
-        arrays, sha256 = read_prepared(path, spec)
+        arrays, sha256 = read_prepared(path, archive)
     except ArchiveError as error:
         return str(error)
-    if sha256 == spec.sha256:
+    if sha256 == archive.sha256:
         return "matches the reference"
-    if sha256_of(arrays["images"]) == spec.images_sha256:
+    if sha256_of(arrays["images"]) == archive.images_sha256:
         return "same images as the reference, in another file"
-    return "differs from the reference" + spec.remark
-
-
-def load_prepared(spec: RealSet) -> tuple[Arrays, dict[str, Any]]:
-    """Read a set's prepared file from the data folders: its arrays, and the facts about them."""
-    path = find(spec.file)
-    if path is None:
-        raise not_found(f"The real {spec.title}", spec.how)
-    arrays, sha256 = read_prepared(path, spec)
-    return arrays, {"checksum": sha256, "checksum_of": f"the file {spec.file}"}
-
-
-def not_found(title: str, how: str) -> DatasetNotFoundError:
-    """Return the error that says where a set was looked for and how to get it."""
-    folders = " and ".join(str(folder) for folder in data_folders())
-    return DatasetNotFoundError(f"{title} is not on this machine (looked in {folders}).\n{how}")
+    return "differs from the reference" + archive.remark
 
 
 def bunch(
     images: np.ndarray,
     labels: np.ndarray,
-    names: list[str],
+    name: str,
     source: str,
     descr: str,
     return_X_y: bool,
     **facts: Any,
 ) -> Any:
-    """Put one set into scikit-learn's shape; ``images`` is (n, height, width)."""
+    """Put one set into scikit-learn's shape.
+
+    ``images`` is (n, height, width), and ``name`` makes the name of a class from its label.
+    """
+    stored = {"checksum": sha256_of(images), "checksum_of": f"the images as {images.dtype}"}
     images = np.array(images, dtype=np.float64)
     data = images.reshape(len(images), -1)
-    target = np.unique(labels, return_inverse=True)[1]
+    classes, target = np.unique(labels, return_inverse=True)
     if return_X_y:
         return data, target
+    names = np.array([name.format(label) for label in classes])
     fixed = {"data": data, "target": target, "images": images, "image_shape": images.shape[1:]}
-    return Bunch(**fixed, target_names=np.array(names), source=source, DESCR=descr, **facts)
+    return Bunch(**fixed, target_names=names, source=source, DESCR=descr, **(stored | facts))
 
 
 def check(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

@@ -339,8 +339,6 @@ def render_objects(size: int = 16, seed: int = 0) -> Objects:
     seed : int
         Another seed gives other solids.
     """
-    if size not in (16, 32):
-        raise ValueError(f"size must be 16 or 32, got {size!r}")
     angle = np.arange(0, 360, 5)
     cos, sin = (_snap(f(np.deg2rad(angle)))[:, None].astype(np.float32) for f in (np.cos, np.sin))
     cos_tilt, sin_tilt = (np.float32(_snap(f(np.deg2rad(15)))) for f in (np.cos, np.sin))

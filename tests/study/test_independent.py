@@ -14,7 +14,7 @@ import pytest
 from scipy.linalg import cholesky, eigh, solve_triangular
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_study.data import LOADERS, SETS
+from slnp_study.data import SETS
 from slnp_study.data.files import find
 
 pytestmark = pytest.mark.slow  # it runs experiments
@@ -36,8 +36,8 @@ COLUMNS = [  # data set, N_i, D_PCA, d, K, split
 def test_recorded_cells(column):
     """Counts in every basis and, in the common ones, every image; two may flip by rounding."""
     name, N_i, D_PCA, d, K, seed = column
-    if name in SETS and find(SETS[name].file) is None:
-        pytest.skip(f"the real {SETS[name].title} is not on this machine")
+    if (archive := SETS[name].archive) and find(archive.file) is None:
+        pytest.skip(f"the real {archive.title} is not on this machine")
     record = json.loads((RESULTS / f"{name}.json").read_text())
     assert record["settings"]["dimensions"][str(N_i)] == {"D_PCA": D_PCA, "d": d}
     assert record["settings"]["K"] == K
@@ -46,7 +46,7 @@ def test_recorded_cells(column):
     ablation = ablation["units"][f"ablation/{N_i:02}"]
     by_image = read_outcomes(record, table)
 
-    data = LOADERS[name]()
+    data = SETS[name].load()
     train, test = drawn(data.target, N_i, seed)
     mean = data.data[train].mean(axis=0)
     axes = np.linalg.svd(data.data[train] - mean, full_matrices=False)[2][:D_PCA].T

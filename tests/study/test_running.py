@@ -16,7 +16,7 @@ from sklearn.utils import Bunch
 
 from slnp_study import records
 from slnp_study.__main__ import _parser, main
-from slnp_study.data import LOADERS, SETS, DatasetNotFoundError
+from slnp_study.data import SETS, DataSet, DatasetNotFoundError
 from slnp_study.studies.experiments import EXACT, Unit
 
 
@@ -40,7 +40,7 @@ def tiny(monkeypatch):
     )
 
     def units(dataset, splits):
-        assert dataset in LOADERS
+        assert dataset in SETS
         seeds, arrays = range(splits), ("data", "light")
         return [Unit(f"sum/{s:02}", "sum", EXACT, partial(data.run, s), arrays) for s in seeds]
 
@@ -49,7 +49,7 @@ def tiny(monkeypatch):
 
     study = records.Study(("tiny",), 3, units, lambda dataset: {"of": dataset}, check, sample=2)
     monkeypatch.setattr(records, "STUDIES", {"": records.STUDIES[""], "study": study})
-    monkeypatch.setitem(LOADERS, "tiny", lambda: data)
+    monkeypatch.setitem(SETS, "tiny", DataSet(lambda: data))
     return data
 
 
@@ -247,7 +247,7 @@ def test_the_figures_are_drawn_anew_with_the_record_of_the_paper(
 ):
     drawn, record = [], records.load("mnist") | {"seeds": [7]}  # not the committed one
     monkeypatch.setattr("slnp_study.__main__.draw_real_figures", lambda *args: drawn.append(args))
-    monkeypatch.setitem(LOADERS, "mnist", lambda: tiny)
+    monkeypatch.setitem(SETS, "mnist", DataSet(lambda: tiny))
     folder = tmp_path / "results"
     records._write(folder / "mnist.json", record)
     for name in ("tiny-study", "mnist"):
@@ -280,7 +280,7 @@ def test_without_names_all_have_their_turn_and_what_cannot_be_run_is_checked(
     study = records.STUDIES["study"]._replace(datasets=("tiny", "far", "gone", "lost"))
     monkeypatch.setattr(records, "STUDIES", {"study": study})
     for name in ("far", "gone", "lost"):
-        monkeypatch.setitem(LOADERS, name, missing)
+        monkeypatch.setitem(SETS, name, DataSet(missing))
     head = {"splits": 1, "seeds": [0], "settings": {}, "source": "", "checksum": ""}
     head |= {"class_sizes": [], "versions": {}}
     for name, weight, faults in (("far", 1.0, 0), ("far", -1.0, 1), ("gone", 1.0, 1)):
@@ -342,19 +342,3 @@ def test_every_command_and_every_option_says_what_it_is_for():
                 assert action.help, action.dest
     assert parsers[0].description
     assert len(parsers) == 6
-
-
-def test_fetch_passes_on_the_address_and_the_folder(tmp_path, monkeypatch, capsys):
-    asked = []
-
-    def fetch(*args, **options):
-        asked.append((args, options))
-        path = tmp_path / "coil.npz"
-        path.write_bytes(b"")
-        return path
-
-    monkeypatch.setattr("slnp_study.data.install.fetch", fetch)
-    command = ["data", "fetch", "coil100", "--into", str(tmp_path), "--url", "https://a/b.zip"]
-    assert main(command) == 0
-    assert asked == [((SETS["coil100"], str(tmp_path)), {"url": "https://a/b.zip"})]
-    assert capsys.readouterr().out.startswith(f"coil100: {tmp_path / 'coil.npz'}, ")
