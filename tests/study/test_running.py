@@ -336,7 +336,8 @@ def test_a_run_killed_four_times_ends_with_the_same_bytes(alone, tmp_path):
     draw = random.Random(0)
     for _ in range(4):
         with started(*REPRODUCE, str(folder)) as run:
-            wait_for(lambda n=len(before), run=run: len(put_aside(folder)) > n or run.poll() == 0)
+            while run.poll() is None and len(put_aside(folder)) <= len(before):
+                time.sleep(0.01)
             time.sleep(draw.uniform(0, 0.3))
         if run.returncode != -signal.SIGKILL:  # on a busy machine it may be done before
             break
@@ -349,7 +350,7 @@ def test_a_run_killed_four_times_ends_with_the_same_bytes(alone, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in records.names() if "tuned" not in n])
+@pytest.mark.parametrize("name", ["yale_b", "coil100", "mnist"])
 def test_a_sample_of_a_committed_record_can_be_computed_again(name):
     seed = random.randrange(10**6)
     try:
