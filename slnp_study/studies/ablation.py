@@ -197,9 +197,7 @@ def units(dataset: str, splits: int) -> list[Unit]:
     schema = _schema(splits)
     found = []
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
-        run = partial(
-            column, **common, splits=splits, N_i=N_i, D_PCA=dimensions["D_PCA"], d=dimensions["d"]
-        )
+        run = partial(column, **common, N_i=N_i, D_PCA=dimensions["D_PCA"], d=dimensions["d"])
         found.append(Unit(f"ablation/{N_i:02}", "ablation", tolerance, run, schema))
     return found
 

@@ -1,445 +1,334 @@
-"""Records of runs made here: verifiable, safe against a killed run; and the units they hold."""
+"""What a record holds, how it is read and compared, and what is found without running anything."""
 
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
-from dataclasses import replace
-from itertools import islice
+import math
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import sem
+from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
 
-from slnp_edu.base import in_basis
 from slnp_edu.slnp import SLNP
 from slnp_study import paper, records
-from slnp_study.__main__ import main
-from slnp_study.data import SETS, DatasetNotFoundError, load_mnist, load_yale_b
-from slnp_study.data.files import find
-from slnp_study.plots import draw_real_figures
-from slnp_study.protocol import METHODS, Split, evaluate
-from slnp_study.statistics import difference, tally
-from slnp_study.studies import ablation, experiments
+from slnp_study.data import load_mnist
+from slnp_study.packing import flips, pack, pack_counts, unpack, unpack_counts
+from slnp_study.protocol import random_split
+from slnp_study.studies import STUDIES, ablation
+from slnp_study.study import EXACT, IMAGES, RATE
 
-pytestmark = pytest.mark.slow  # it runs experiments
-
-NAMES = list(records.STUDIES[""].datasets)
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """A record of MNIST with one split, made here."""
-    folder = tmp_path_factory.mktemp("book") / "results"
-    records.reproduce("mnist", splits=1, n_jobs=1, folder=folder)
-    return folder
-
-
-@pytest.fixture
-def record(small):
-    return records.load("mnist", small)
+BASES = ("whitened", "orthonormal")
 
 
 # What is committed
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_committed_records_are_complete(name):
+@pytest.mark.parametrize("name", records.names())
+def test_a_committed_record_is_complete_and_would_be_written_the_same(name, tmp_path):
     record = records.load(name)
     assert records.check(name, record) == []
-    assert record["splits"] == 20
-    assert list(record["units"]) == [unit.key for unit in experiments.units(name, 20)]
-    for N_i in paper.DIMENSIONS[name]:
-        rates = records.rates(record, N_i)
-        assert set(paper.METHODS) < set(rates)
-        for by_basis in rates.values():
-            assert list(by_basis) == ["own", "whitened", "orthonormal"]
-            assert all(values.shape == (20,) for values in by_basis.values())
-        np.testing.assert_array_equal(*(rates["PCA"][basis] for basis in ("own", "orthonormal")))
-        np.testing.assert_array_equal(*(rates["SLNP"][basis] for basis in ("own", "whitened")))
-        np.testing.assert_array_equal(
-            *(rates[method]["whitened"] for method in ("LFDA", "LFDA, weighted"))
-        )
-    if archive := SETS[name].archive:
-        assert record["checksum"] == archive.sha256
+    assert record["splits"] == records.parts(name)[1].splits
+    table = records.load(name.split("-")[0]) if name != "digits-tuned" else record
+    for entry in ("source", "checksum", "class_sizes"):  # all studies ran on the same images
+        assert record[entry] == table[entry]
+    records._write(tmp_path / "again.json", record)
+    committed = (records.RESULTS / f"{name}.json").read_bytes()
+    assert (tmp_path / "again.json").read_bytes() == committed
 
 
 def test_the_committed_records_stay_small():
-    assert sum(path.stat().st_size for path in records.RESULTS.glob("*.json")) < 2e6
+    assert sum(path.stat().st_size for path in records.RESULTS.glob("*.json")) < 3e6
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_sample_of_the_record_can_be_computed_again(name):
-    if (archive := SETS[name].archive) and find(archive.file) is None:
-        pytest.skip(f"the real {archive.title} is not on this machine")
-    seed = random.randrange(10**6)
-    report = records.verify(name, sample=4, n_jobs=1, seed=seed)
-    assert report["units"] >= 4, f"seed {seed}"
-    assert report["numbers"] > 20, f"seed {seed}"
-    assert report["differences"] == [], f"seed {seed}"
+@pytest.mark.parametrize("name", paper.DIMENSIONS)
+def test_what_the_mathematics_says_is_equal_is_equal_in_the_records(name):
+    """Bases in which a method already is, LFDA's two metrics, SLNP after ten rounds, LDA after one.
+
+    Columns, methods, bases and splits that were read in a wrong order would not agree.
+    """
+    tables, parts = records.read(name), records.read(f"{name}-ablation")
+    for N_i, rates in tables.columns.items():
+        np.testing.assert_array_equal(rates["PCA"]["own"], rates["PCA"]["orthonormal"])
+        np.testing.assert_array_equal(rates["SLNP"]["own"], rates["SLNP"]["whitened"])
+        weighted = rates["LFDA, weighted"]["whitened"]
+        np.testing.assert_array_equal(rates["LFDA"]["whitened"], weighted)
+        by_round = parts.rates_by_round(N_i)["uniform"]
+        for basis in BASES:
+            assert by_round[basis][9] == pytest.approx(rates["SLNP"][basis].mean())
+            if paper.DIMENSIONS[name][N_i]["d"] < len(tables.class_sizes):
+                assert by_round[basis][0] == pytest.approx(rates["LDA"][basis].mean(), abs=0.1)
 
 
-# Reading
-
-
-def test_rates_and_outcomes_are_those_of_the_split(record):
-    """Against `Split` on the data, image by image."""
-    data = load_mnist()
-    rates = records.rates(record, 10)
-    found = records.outcomes(record, 10, seed=0)
-    split = Split(data.data, data.target, N_i=10, D_PCA=32, seed=0)
-    np.testing.assert_array_equal(found.rows, split.test)
-    np.testing.assert_array_equal(found.labels, data.target[split.test])
-    assert found.right.shape == (len(found.methods), 2, 4900)
-    assert set(found.methods) < set(rates)
-    for method in ("PCA", "LFDA", "SLNP"):
-        W = split.learn(method, d=18, K=6)
-        for basis in ("whitened", "orthonormal"):
-            np.testing.assert_array_equal(found.of(method, basis), split.right(W, basis))
+@pytest.mark.parametrize(("name", "N_i", "seed"), [("mnist", 10, 0), ("coil100", 6, 3)])
+def test_outcomes_are_those_of_the_split_and_are_counted_in_the_rates(name, N_i, seed):
+    record, tables = records.load(name), records.read(name)
+    y = np.repeat(range(len(record["class_sizes"])), record["class_sizes"])
+    _, test = random_split(y, N_i, seed)
+    found = tables.outcomes[N_i][seed]
+    np.testing.assert_array_equal(found.rows, test)
+    np.testing.assert_array_equal(found.labels, y[test])
     for method in found.methods:
-        for basis in found.bases:
-            assert rates[method][basis] == 100 * found.of(method, basis).sum() / 4900
+        for basis in BASES:
+            right = found.of(method, basis)
+            assert len(right) == len(test)
+            assert 100 * right.mean() == pytest.approx(tables.columns[N_i][method][basis][seed])
 
 
-def test_verify_finds_what_was_changed(small, tmp_path, capsys):
-    text = (small / "mnist.json").read_text()
-    (tmp_path / "mnist.json").write_text(text)
-    command = ["verify", "mnist", "--all", "--jobs", "1", "--results", str(tmp_path)]
-    assert main(command) == 0
-    record = json.loads(text)
-    record["units"]["table/15/00"]["right"]["LFDA, weighted"][0] += 3
-    record["units"]["fig12/00"]["whitened"][2] += 0.2
-    record["checksum"] = "0" * 64
-    record["class_sizes"][0] -= 1
-    (tmp_path / "mnist.json").write_text(json.dumps(record))
-    assert main(command) == 2
-    report = records.verify("mnist", sample=None, n_jobs=1, seed=0, folder=tmp_path)
-    for start, found in zip(
-        (
-            "fig12/00 /whitened/2: ",
-            "mnist: the classes are not",
-            "mnist: the data differ",
-            "table/15/00 /right/LFDA, weighted/0: ",
-        ),
-        report["differences"],
-        strict=True,
-    ):
-        assert found.startswith(start)
-    assert report["numbers"] - report["equal"] == 2
+def after_pca(seed):
+    """A split of MNIST's column of ten, after scikit-learn's PCA."""
+    X, y = load_mnist(return_X_y=True)
+    train, test = random_split(y, 10, seed)
+    pca = PCA(32, svd_solver="full").fit(X[train])
+    return pca.transform(X[train]), y[train], pca.transform(X[test]), y[test]
 
 
-# The ablation
+def by_scikit_learn(W, basis, A, y, B, y_test):
+    """Which test images 1-NN recognises; the basis is made by QR."""
+    _, R = np.linalg.qr(A @ W)
+    V = W @ np.linalg.inv(R) if basis == "whitened" else np.linalg.qr(W)[0]
+    knn = KNeighborsClassifier(1, algorithm="brute").fit(A @ V, y)
+    return knn.predict(B @ V) == y_test
 
 
-@pytest.fixture(scope="module")
-def small_ablation(tmp_path_factory):
-    """A record of the ablation on MNIST with two splits, made here."""
-    folder = tmp_path_factory.mktemp("book") / "results"
-    records.reproduce("mnist-ablation", splits=2, n_jobs=1, folder=folder)
-    return folder
+def test_recorded_outcomes_and_leads_by_scikit_learns_nearest_neighbour():
+    """The committed records of MNIST, image by image; two may flip on another BLAS."""
+    tables = records.read("mnist")
+    column = records.load("mnist-ablation")["units"]["ablation/10"]
+    for seed in (0, 19):
+        split = after_pca(seed)
+        A, y = split[:2]
+        found = dict(ablation.variants(A, y, 18, 6, seed))
+        slnp = SLNP(18, 6, tol=0).fit(A, y).components_.T
+        for basis in BASES:
+            ours = by_scikit_learn(slnp, basis, *split)
+            assert np.sum(ours != tables.outcomes[10][seed].of("SLNP", basis)) <= 2
+            for variant, recorded in column["lead"].items():
+                theirs = by_scikit_learn(found[variant], basis, *split)
+                lead = int(ours.sum()) - int(theirs.sum())
+                assert abs(lead - recorded[basis][seed]) <= 2, variant
 
 
-@pytest.fixture
-def column(small_ablation):
-    return records.load("mnist-ablation", small_ablation)["units"]["ablation/10"]
+def test_leads_are_read_as_a_paired_comparison():
+    column = records.load("coil100-ablation")["units"]["ablation/12"]
+    found = ablation.differences(records.load("coil100-ablation"))
+    for name, leads in column["lead"].items():
+        for i, basis in enumerate(BASES):
+            images, tested, these, such = found[12, name, basis]
+            assert (images, tested) == (np.mean(leads[basis]), column["tested"])
+            points = 100 * np.array(leads[basis]) / tested
+            assert these == pytest.approx((points.mean(), sem(points), 19))
+            assert such == (these.points, column["error"][name][i], 19)
+
+
+# Packing
+
+
+@pytest.mark.parametrize(("judges", "images"), [(1, 1), (7, 20), (8, 20), (9, 20), (24, 3000)])
+def test_packed_outcomes_come_back_and_flips_are_those_of_the_judge_who_changed_most(
+    judges, images
+):
+    rng = np.random.default_rng(images)
+    one, other = rng.random((2, judges, images)) < 0.8
+    here, there = pack(one), pack(other)
+    np.testing.assert_array_equal(unpack(here, judges, images), one)
+    assert json.dumps(here) == f'"{here}"'
+    changed = [
+        sum(a != b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)
+    ]
+    assert flips(here, there, images) == max(changed)
+    for wrong in (pack(np.hstack([other, other])), there[:5], "abc", "not\tpacked"):
+        with pytest.raises(ValueError, match=r"packed|base85"):
+            flips(here, wrong, images)
+        with pytest.raises(ValueError, match=r"packed|base85"):
+            unpack(wrong, judges, images)
+
+
+@pytest.mark.parametrize("shape", [(1,), (2, 3, 4), (50, 40)])
+def test_packed_counts_come_back(shape):
+    counts = np.random.default_rng(0).integers(0, 2**15, shape)
+    np.testing.assert_array_equal(unpack_counts(pack_counts(counts), shape), counts)
+    with pytest.raises(ValueError, match="packed"):
+        unpack_counts(pack_counts(counts), (*shape, 2))
+
+
+# Comparing
 
 
 @pytest.mark.parametrize(
-    ("variant", "chosen", "start", "rounds"),
+    ("here", "there", "tolerance", "differences"),
     [
-        ("uniform, 1", "learned", "uniform", 1),
-        ("uniform, 3", "learned", "uniform", 3),
-        ("nearest, 1", "learned", "nearest", 1),
-        ("nearest, 10", "learned", "nearest", 10),
-        ("fixed", "fixed", "uniform", 10),
-        ("fixed, whitened", "fixed, whitened", "uniform", 10),
-        ("random", "random", "uniform", 10),
-        ("farthest", "farthest", "uniform", 10),
-        ("whole class", "whole class", "uniform", 10),
+        # as far off as another BLAS may be, and a little more
+        ({"a": 80.0}, {"a": 80.09}, RATE, []),
+        ({"a": 80.0}, {"a": 79.89}, RATE, ["/a"]),
+        ({"a": [4000]}, {"a": [4002]}, IMAGES, []),
+        ({"a": [4000]}, {"a": [3997]}, IMAGES, ["/a/0"]),
+        ({"J": 100.0}, {"J": 100.00009}, EXACT, []),
+        ({"J": 100.0}, {"J": 100.0002}, EXACT, ["/J"]),
+        ({"r": 0.0}, {"r": 9e-10}, EXACT, []),
+        ({"r": 1e-7}, {"r": 3e-7}, EXACT, ["/r"]),
+        # entries that one side lacks
+        ({"a": 1.0, "b": 2.0}, {"a": 1.0}, RATE, ["/b"]),
+        ({"a": {"x": 1.0}}, {"a": {"x": 1.0, "y": 1.0}}, RATE, ["/a/y"]),
+        ({"a": [1.0]}, {"a": []}, RATE, ["/a", "/a/0"]),
+        # what isn't a number
+        ({"a": math.nan}, {"a": math.nan}, RATE, ["/a"]),
+        ({"a": math.inf}, {"a": math.inf}, EXACT, ["/a"]),
+        ({"a": 1.0}, {"a": "1.0"}, RATE, ["/a"]),
+        ({"a": 1.0}, {"a": True}, RATE, ["/a"]),
+        ({"a": "3/17"}, {"a": "3/18"}, IMAGES, ["/a"]),
+        # each entry of the first level as exactly as it can be
+        ({"a": [4], "J": [1.0]}, {"a": [6], "J": [3.0]}, {"a": IMAGES, "J": EXACT}, ["/J/0"]),
     ],
 )
-@pytest.mark.parametrize("basis", ["whitened", "orthonormal"])
-def test_a_lead_of_the_ablation_is_a_count(
-    column, small_ablation, variant, chosen, start, rounds, basis
-):
-    """By scikit-learn's nearest neighbour; its errors from those counts, image by image."""
-    data = load_mnist()
-    right = np.empty((2, 2, 4900), dtype=bool)
-    test = []
-    for seed in (0, 1):
-        split = Split(data.data, data.target, N_i=10, D_PCA=32, seed=seed)
-        test.append(split.test)
-        run = ablation.variant(split.A, split.y_train, 18, 6, chosen=chosen, start=start, seed=seed)
-        slnp = SLNP(18, 6, tol=0).fit(split.A, split.y_train).components_.T
-        for i, W in enumerate((slnp, next(islice(run, rounds - 1, None)).W)):
-            V = in_basis(W, basis, split.A)
-            model = KNeighborsClassifier(1, algorithm="brute").fit(split.A @ V, split.y_train)
-            right[i, seed] = model.predict(split.B @ V) == split.y_test
-    lead = right[0].sum(axis=1) - right[1].sum(axis=1)
-    recorded = column["lead"][variant][basis]
-    np.testing.assert_allclose(recorded, lead, atol=2)
-    if list(lead) == recorded:  # no image flipped
-        found = difference(tally(*right, np.array(test)))
-        record = records.load("mnist-ablation", small_ablation)
-        read = ablation.differences(record)[10, variant, basis]
-        np.testing.assert_allclose(read.these, found.these)
-        np.testing.assert_allclose(read.such, found.such, atol=6e-5)
-        assert (read.images, read.tested) == pytest.approx((found.images, found.tested))
+def test_what_verify_accepts_and_what_it_refuses(here, there, tolerance, differences):
+    found = records.compare(here, there, tolerance)[2]
+    assert sorted(sentence.split(":")[0] for sentence in found) == differences
 
 
-def test_how_near_the_learned_neighbours_are(column):
-    """Once more by loops over the samples."""
-    data = load_mnist()
-    near, kept = [], []
-    for seed in (0, 1):
-        split = Split(data.data, data.target, N_i=10, D_PCA=32, seed=seed)
-        Y = SLNP(18, 6, tol=0).fit(split.A, split.y_train).transform(split.A)
-        ratio = [[], []]
-        for j in range(100):
-            others = [k for k in range(100) if split.y_train[k] == split.y_train[j] and k != j]
-            after, before = (
-                sorted(others, key=lambda k: np.sum((Z[j] - Z[k]) ** 2))[:6] for Z in (Y, split.A)
-            )
-            ratio[0] += [np.sum((Y[j] - Y[k]) ** 2) for k in after]
-            ratio[1] += [np.sum((Y[j] - Y[k]) ** 2) for k in others]
-            kept.append(len({*after} & {*before}) / 6)
-        near.append(np.mean(ratio[0]) / np.mean(ratio[1]))
-    assert column["nearness"] == pytest.approx(np.mean(near), abs=1e-3)
-    assert column["overlap"] == pytest.approx(np.mean(kept), abs=1e-3)
+@pytest.mark.parametrize(("flipped", "accepted"), [(2, True), (3, False)])
+def test_flips_of_two_methods_do_not_add_up(flipped, accepted):
+    right = np.ones((9, 50), dtype=bool)
+    other = right.copy()
+    other[3, :flipped] = other[5, 10:12] = False
+    here, there = ({"tested": 50, "outcomes": pack(bits)} for bits in (right, other))
+    numbers, equal, found = records.compare(here, there, IMAGES)
+    assert (numbers, equal, not found) == (2, 1, accepted)
 
 
-def test_verify_finds_what_was_changed_in_a_column(small_ablation, tmp_path):
-    record = records.load("mnist-ablation", small_ablation)
-    unit = record["units"]["ablation/10"]
-    unit["lead"]["random"]["whitened"][0] += 3
-    unit["error"]["random"][0] += 0.03
-    unit["rounds"]["uniform"]["orthonormal"][6] += 5
-    unit["nearness"] += 0.03
-    unit["lead"]["random"]["orthonormal"][0] += 2  # what another BLAS may do
-    (tmp_path / "mnist-ablation.json").write_text(json.dumps(record))
-    report = records.verify("mnist-ablation", sample=None, n_jobs=1, seed=0, folder=tmp_path)
-    found = [sentence.split(":")[0] for sentence in report["differences"]]
-    assert [where for where in found if "/" in where.removeprefix("ablation/10")] == [
-        "ablation/10 /error/random/0",
-        "ablation/10 /lead/random/whitened/0",
-        "ablation/10 /nearness",
-        "ablation/10 /rounds/uniform/orthonormal/6",
-    ]
-    assert report["numbers"] - report["equal"] == 5
+# Damage
 
 
-def test_a_method_more_in_the_registry_changes_no_record(monkeypatch, record):
-    monkeypatch.setitem(METHODS, "another", METHODS["PCA"])
-    assert records.check("mnist", record) == []
-    unit = next(u for u in experiments.units("mnist", 1) if u.key == "table/05/00")
-    again = unit.function(*load_mnist(return_X_y=True))
-    assert records.compare(again, record["units"][unit.key], unit.tolerance)[2] == []
+def cut(name):
+    """A committed record, of the paper's own runs only the first split: quicker to check."""
+    record = records.load(name)
+    if "-" in name:
+        return record
+    units = {key: unit for key, unit in record["units"].items() if key.endswith("/00")}
+    return record | {"splits": 1, "seeds": [0], "units": units}
 
 
-# Running, stopping, going on
+def one_of_each_kind():
+    for dataset, study in (("yale_b", ""), ("mnist", ""), *(("mnist", s) for s in STUDIES if s)):
+        units = STUDIES[study].units(dataset, 2)
+        kinds = {unit.kind: unit.key for unit in reversed(units)}
+        name = "-".join(filter(None, (dataset, study)))
+        yield from (pytest.param(name, key, id=f"{name} {kind}") for kind, key in kinds.items())
 
 
-def test_a_record_does_not_depend_on_the_number_of_jobs(small, tmp_path):
-    folder = tmp_path / "results"
-    records.reproduce("mnist", splits=1, n_jobs=2, folder=folder)
-    assert (folder / "mnist.json").read_bytes() == (small / "mnist.json").read_bytes()
-    assert sorted(path.name for path in folder.iterdir()) == ["mnist.json"]
+def damaged(value):
+    """Yield a value with an entry missing, one too many, or something of another type in it."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield {other: value[other] for other in value if other != key}
+            yield from (value | {key: wrong} for wrong in damaged(item))
+        yield value | {"more": 0}
+    elif isinstance(value, list):
+        yield value[:-1]
+        yield [*value, value[0]]
+        yield from ([wrong, *value[1:]] for wrong in damaged(value[0]))
+    else:
+        yield from (None, True, [value], 1 if isinstance(value, str) else "1")
 
 
-def test_finished_units_are_not_run_again(monkeypatch, small, tmp_path):
-    """Stopped in the middle, a run leaves to the next only what it had not done."""
-    ran, stop = [], 4
-
-    def watched(dataset, splits):
-        return [replace(unit, function=note(unit)) for unit in units(dataset, splits)]
-
-    def note(unit):
-        def run(X, y):
-            if len(ran) == stop:
-                raise KeyboardInterrupt
-            ran.append(unit.key)
-            return unit.function(X, y)
-
-        return run
-
-    units = experiments.units
-    study = records.STUDIES[""]
-    monkeypatch.setitem(records.STUDIES, "", study._replace(units=watched))
-    folder = tmp_path / "results"
-    with pytest.raises(KeyboardInterrupt):
-        records.reproduce("mnist", splits=1, n_jobs=1, folder=folder)
-    assert len(ran) == 4
-    put_aside = len(list(folder.rglob("*-*.json")))
-    assert put_aside >= 3  # the last one may still have been on its way
-    stop = None
-    records.reproduce("mnist", splits=1, n_jobs=1, folder=folder)
-    assert len(ran) == 4 + 7 - put_aside
-    assert set(ran) == {unit.key for unit in units("mnist", 1)}
-    assert (folder / "mnist.json").read_bytes() == (small / "mnist.json").read_bytes()
+@pytest.mark.parametrize(("name", "key"), list(one_of_each_kind()))
+def test_a_damaged_unit_of_every_kind_is_found_without_the_data(name, key):
+    """Its schema sees it, wherever in the unit the damage is."""
+    record = cut(name)
+    for wrong in damaged(record["units"][key]):
+        found = records.check(name, record | {"units": {key: wrong}})  # quicker than with all
+        assert any(sentence.startswith(f"{key}: ") for sentence in found), wrong
 
 
-def put_aside(folder):
-    """What was put aside, and which writing of each file this is."""
-    found = {path: path.stat() for path in folder.rglob("*-*.json")}
-    return {path.name: (stat.st_ino, stat.st_mtime_ns) for path, stat in found.items()}
+def add(container, entry, number):
+    container[entry] += number
 
 
-@pytest.mark.slow
-def test_a_run_killed_ten_times_goes_on_and_ends_with_the_same_bytes(tmp_path):
-    """Killed with SIGKILL at random moments, each a little after one more unit was put aside.
-
-    What was put aside before is never written again: no run starts from the beginning.
-    """
-    alone = records.reproduce("mnist", splits=3, n_jobs=1, folder=tmp_path / "alone")
-    folder = tmp_path / "results"
-    command = [sys.executable, "-m", "slnp_study", "reproduce", "mnist", "--splits", "3"]
-    command += ["--jobs", "1", "--results", str(folder)]
-    draw = random.Random(0)
-    before = {}
-    for _ in range(10):
-        run = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
-        while run.poll() is None and len(put_aside(folder)) <= len(before):
-            time.sleep(0.01)
-        time.sleep(draw.uniform(0, 0.3))
-        if run.poll() is not None:  # on a busy machine it may be through before we come to kill it
-            assert run.returncode == 0
-            break
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-        after = put_aside(folder)
-        assert len(after) > len(before), "the run did not get on"
-        assert before.items() <= after.items(), "a finished unit was run again"
-        before = after
-    assert before
-    subprocess.run(command, check=True, capture_output=True)
-    assert (folder / "mnist.json").read_bytes() == alone.read_bytes()
-
-
-def test_what_another_run_left_behind_is_thrown_away(small, tmp_path):
-    folder = tmp_path / "results"
-    stale = folder / ".partial" / "mnist"
-    stale.mkdir(parents=True)
-    (stale / "head.json").write_text("{}")
-    (stale / "fig12-00.json").write_text('{"x": [1]}')
-    records.reproduce("mnist", splits=1, n_jobs=1, folder=folder)
-    assert (folder / "mnist.json").read_bytes() == (small / "mnist.json").read_bytes()
-
-
-def test_real_data_that_is_missing_is_said_in_a_sentence(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("slnp_study.data.files.data_folders", lambda: [tmp_path])
-    assert main(["reproduce", "yale_b", "--results", str(tmp_path)]) == 2
-    assert "yale_b" in capsys.readouterr().err
-    with pytest.raises(DatasetNotFoundError):
-        records.verify("yale_b", sample=1, n_jobs=1, seed=0)
-    assert main(["reproduce", "cifar"]) == 2
-    assert "no record called cifar" in capsys.readouterr().err
-
-
-def test_without_names_the_sets_that_are_missing_are_named_and_their_records_checked(
-    monkeypatch, small, tmp_path, capsys
-):
-    monkeypatch.setattr("slnp_study.data.files.data_folders", lambda: [tmp_path])
-    monkeypatch.setattr(records, "STUDIES", {"": records.STUDIES[""]})
-    results = tmp_path / "results"
-    results.mkdir()
-    (results / "mnist.json").write_text((small / "mnist.json").read_text())
-    coil = json.loads((records.RESULTS / "coil100.json").read_text())
-    command = ["verify", "--sample", "1", "--jobs", "1", "--results", str(results)]
-    for K, code in ((3, 0), (4, 2)):
-        coil["settings"]["K"] = K
-        (results / "coil100.json").write_text(json.dumps(coil))
-        assert main(command) == code
-        said = capsys.readouterr().out
-        assert "yale_b: skipped" in said
-        assert "yale_b: no record either" in said
-        assert "coil100: skipped" in said
-        assert f"coil100: its record was checked for itself, {K - 3} faults" in said
-        assert "mnist: 2 units run again" in said
+TABLE, COLUMN, TUNED, CHOICES = "table/10/00", "ablation/10", "tuned/10/00", "choices/00"
+#: What a schema can't see: record, how it is damaged, and of what the sentence must speak.
+AT_ODDS = {
+    "another data set": ("mnist", lambda r: r.update(dataset="coil100"), "another data set"),
+    "another K": ("mnist", lambda r: r["settings"].update(K=7), "settings"),
+    "another D_PCA": (
+        "mnist",
+        lambda r: add(r["settings"]["dimensions"]["10"], "D_PCA", 1),
+        "settings",
+    ),
+    "other seeds": ("mnist", lambda r: r.update(seeds=[1]), "seeds"),
+    "a unit is missing": ("mnist", lambda r: r["units"].pop("fig12/00"), "units"),
+    "a unit too many": ("mnist", lambda r: r["units"].update({"fig8/00": {}}), "units"),
+    "fewer images": ("mnist", lambda r: add(r["units"][TABLE], "tested", -1), TABLE),
+    "a count off by one": (
+        "mnist",
+        lambda r: add(r["units"][TABLE]["right"]["SLNP"], 1, 1),
+        TABLE,
+    ),
+    "more right than tested": (
+        "mnist",
+        lambda r: r["units"][TABLE]["right"].update({"LFDA, weighted": [4901, 0, 0]}),
+        TABLE,
+    ),
+    "fewer than none": (
+        "mnist",
+        lambda r: add(r["units"][TABLE]["right"]["LADA"], 0, -5000),
+        TABLE,
+    ),
+    "other outcomes": (
+        "mnist",
+        lambda r: r["units"][TABLE].update(outcomes=pack(np.ones((22, 4900), dtype=bool))),
+        TABLE,
+    ),
+    "damaged outcomes": ("mnist", lambda r: r["units"][TABLE].update(outcomes="abc"), TABLE),
+    "another round": (
+        "mnist-ablation",
+        lambda r: add(r["units"][COLUMN]["rounds"]["uniform"]["whitened"], 1, 1),
+        "uniform, 2",
+    ),
+    "another lead": (
+        "mnist-ablation",
+        lambda r: add(r["units"][COLUMN]["lead"]["nearest, 10"]["whitened"], 0, 1),
+        "nearest, 10",
+    ),
+    "too sure": (
+        "mnist-ablation",
+        lambda r: r["units"][COLUMN]["error"].update(farthest=[0.001, 9]),
+        "farthest",
+    ),
+    "a place below none": (
+        "mnist-tuned",
+        lambda r: r["units"][TUNED].update(chosen="-" + r["units"][TUNED]["chosen"]),
+        TUNED,
+    ),
+    "a method chose nothing": (
+        "mnist-tuned",
+        lambda r: r["units"][TUNED].update(chosen=r["units"][TUNED]["chosen"].split(" ", 1)[1]),
+        TUNED,
+    ),
+    "more tuned than tested": ("mnist-tuned", lambda r: r["units"][TUNED].update(tested=9), TUNED),
+    "more choices right than tested": (
+        "mnist-choices",
+        lambda r: r["units"][CHOICES].update(tested=9),
+        CHOICES,
+    ),
+    "damaged counts": ("mnist-choices", lambda r: r["units"][CHOICES].update(LDA="abc"), CHOICES),
+}
 
 
-# The units
+@pytest.mark.parametrize("what", AT_ODDS)
+def test_what_is_at_odds_in_a_record_is_found_without_the_data(what):
+    name, damage, said = AT_ODDS[what]
+    record = cut(name)
+    damage(record)
+    found = records.check(name, record)
+    assert found
+    assert all(said in sentence for sentence in found if "error" not in sentence)
 
 
-@pytest.fixture(scope="module")
-def faces():
-    return load_yale_b()
-
-
-def test_what_is_learned_on_the_stand_in_faces(faces):
-    """The unit of Figs. 5 to 7 against SLNP's attributes and the definition (58)."""
-    unit = experiments.learned(faces.data, faces.target, seed=0)
-    similarities = np.array(unit["similarities"])
-    assert similarities.shape == (10, 9)  # ten rounds, nine other faces
-    np.testing.assert_allclose(similarities.sum(axis=1), 1)
-    assert len(unit["gamma"]) == 38
-    rows = np.array(unit["rows"])
-    assert np.all(faces.target[rows] == 37)
-    squared = [np.sum((faces.data[r] - faces.data[rows[0]]) ** 2) for r in rows[1:]]
-    np.testing.assert_allclose(unit["lpp"], np.exp(-np.array(squared) / np.mean(squared)))
-    one_class = faces.data[unit["training_rows"][3]]
-    by_pairs = np.mean([np.sum((a - b) ** 2) for a in one_class for b in one_class]) / 2
-    assert unit["spread_original"][3] == pytest.approx(by_pairs)
-
-
-def test_convergence_of_the_stand_in_faces(faces):
-    unit = experiments.convergence(faces.data, faces.target, K=5, seed=0)
-    assert {rule: len(J) for rule, J in unit.items()} == dict.fromkeys(experiments.RULES, 20)
-    assert np.all(np.diff(unit["fixed"]) <= 1e-10)
-
-
-def test_the_test_for_light_against_scipy_and_another_formula(faces):
-    """Spearman's correlation by SciPy, face by face; angles by the haversine formula."""
-    found = experiments.illumination(
-        faces.data, faces.target, faces.azimuth, faces.elevation, seed=1
-    )
-    split = Split(faces.data, faces.target, N_i=10, D_PCA=180, seed=1)
-    S = SLNP(38, 9, tol=0).fit(split.A, split.y_train).similarity_.toarray()
-    rad = np.pi / 180
-
-    def angle(r, s):
-        up, across = (faces.elevation[[r, s]] * rad), (faces.azimuth[[r, s]] * rad)
-        h = np.sin((up[0] - up[1]) / 2) ** 2
-        h += np.cos(up[0]) * np.cos(up[1]) * np.sin((across[0] - across[1]) / 2) ** 2
-        return 2 * np.arcsin(np.sqrt(h))
-
-    for label in (0, 21, 37):
-        by_face = {"learned": [], "lpp": []}
-        members = np.flatnonzero(split.y_train == label)
-        for j in members:
-            others = [k for k in members if k != j]
-            angles = np.round([angle(split.train[j], split.train[k]) for k in others], 6)
-            pixels = faces.data[split.train]
-            lpp = [np.exp(-np.sum((pixels[j] - pixels[k]) ** 2) / 1e7) for k in others]
-            by_face["learned"].append(spearmanr(S[j, others], angles)[0])
-            by_face["lpp"].append(spearmanr(lpp, angles)[0])
-        for name, values in by_face.items():
-            assert found[name][label] == pytest.approx(np.mean(values), abs=1e-9)
-    assert len(found["learned"]) == len(found["lpp"]) == 38
-
-
-def test_figures_of_real_images_are_drawn_from_the_record(faces, tmp_path):
-    record = {"units": {"fig5-7/00": experiments.learned(faces.data, faces.target, seed=0)}}
-    paths = draw_real_figures("yale_b", faces, record, tmp_path)
-    assert [path.name for path in paths] == ["fig03.png", "fig05.png", "fig06.png", "fig07.png"]
-    assert all(path.stat().st_size > 10_000 for path in paths)
-
-
-def test_curves_have_a_point_for_every_value(faces):
-    X, y = faces.data[:640], faces.target[:640]  # ten people
-    rates = experiments.rate_against(X, y, figure=12, seed=0)
-    assert rates["x"] == list(experiments.FIG12_NEIGHBOURS)
-    assert len(rates["whitened"]) == len(rates["orthonormal"]) == len(rates["x"])
-    assert 0 < min(rates["whitened"]) <= 100
-
-
-def test_a_column_without_the_open_choice(faces):
-    unit = experiments.tie(faces.data, faces.target, seed=0)
-    column = {**paper.DIMENSIONS["yale_b"][20], "d": 37}
-    rates = evaluate(faces.data, faces.target, N_i=20, K=5, seed=0, methods=["SLNP"], **column)
-    assert unit["d = C - 1"] == rates["SLNP"]["orthonormal"]
-    assert unit["tie drawn"] != unit["d = C - 1"]
+@pytest.mark.parametrize("name", ["mnist", "mnist-tuned"])
+def test_none_right_and_all_right_are_counts_like_any_other(name):
+    record = cut(name)
+    for unit in (unit for key, unit in record["units"].items() if "/10/" in key):
+        if name == "mnist":
+            unit["right"]["LADA"] = [0, unit["tested"], 0]
+        else:
+            unit["mean"] = [0, unit["tested"], *unit["mean"][2:]]
+    assert records.check(name, record) == []
