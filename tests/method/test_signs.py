@@ -10,7 +10,7 @@ import scipy.linalg
 
 import slnp_edu
 from slnp_edu import base, baselines, steps
-from slnp_study.studies import experiments
+from slnp_study.studies import replication
 
 rng = np.random.default_rng(0)
 y = np.repeat([0, 1, 2], 12)
@@ -33,8 +33,8 @@ ANSWERS = {
     "break_ties": lambda: tie(steps.whitening(St)),
     "w_step": lambda: steps.w_step(X, S, 3)[0],
     "in_basis": lambda: base.in_basis(steps.w_step(X, S, 3)[0], "orthonormal"),
-    "with_drawn_tie": lambda: experiments.with_drawn_tie(X, y, 5, 4, seed=0)[0],
-    "with_drawn_tie, round 1": lambda: experiments.with_drawn_tie(X, y, 5, 4, 0, max_iter=1)[0],
+    "with_drawn_tie": lambda: replication.with_drawn_tie(X, y, 5, 4, seed=0)[0],
+    "with_drawn_tie, round 1": lambda: replication.with_drawn_tie(X, y, 5, 4, 0, max_iter=1)[0],
 } | {
     f"{name}, {basis}": lambda name=name, basis=basis: (
         getattr(slnp_edu, name)(3, basis=basis).fit(X, y).components_
