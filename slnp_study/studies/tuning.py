@@ -442,7 +442,8 @@ def places(chosen: str) -> list[list[int]]:
 def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
     """Say what is wrong with a recorded unit: places or counts out of range, or at odds."""
     chosen, tested = np.array(places(recorded["chosen"])), recorded["tested"]
-    if chosen.shape != (len(METHODS), len(COMMON_BASES)) or not np.all(chosen < BUDGET):
+    there = np.all((chosen >= 0) & (chosen < BUDGET))
+    if chosen.shape != (len(METHODS), len(COMMON_BASES)) or not there:
         yield f"{unit.key}: not every method has chosen one of its settings in each basis"
         return
     counts = np.concatenate([np.ravel(recorded[name]) for name in LISTS[1:]])
