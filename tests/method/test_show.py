@@ -1,4 +1,4 @@
-"""What a chapter shows besides its own cells: the module's code, and figures that are live."""
+"""What a live figure is given."""
 
 import html
 import json
@@ -6,21 +6,7 @@ import re
 
 import numpy as np
 
-from slnp_edu.show import live, show_source
-
-
-def without_docstring(x):
-    """Say what is not shown."""
-    y = x + 1  # a comment stays
-    return [y,
-            "\"\"\"no docstring\"\"\""]  # fmt: skip
-
-
-def test_code_is_shown_as_it_is_but_without_its_docstring():
-    assert show_source(without_docstring).data == (
-        "```python\ndef without_docstring(x):\n    y = x + 1  # a comment stays\n    return [y,\n"
-        '            "\\"\\"\\"no docstring\\"\\"\\""]  # fmt: skip\n```'
-    )
+from slnp_edu.show import live
 
 
 def test_a_live_figure_is_given_its_name_and_its_data_with_six_decimals():

@@ -68,17 +68,6 @@ def by_hand(method, X, y, made):
 # One step at a time
 
 
-@pytest.mark.parametrize("pca_on", choices.CHOICES["PCA on"])
-@pytest.mark.parametrize("normalised", choices.CHOICES["images"])
-def test_images_are_prepared_as_by_the_twin(images, normalised, pca_on):
-    """Up to the signs of the axes: all inner products are the same, so the origin is, too."""
-    X, y = images
-    train, _ = drawn(y, N_I, SEED)
-    Z = choices.prepared(X, train, D_PCA, normalised, pca_on)
-    expected = prepared(X, train, {"images": normalised, "PCA on": pca_on})
-    assert np.allclose(Z @ Z.T, expected @ expected.T)
-
-
 def test_slnp_is_learned_in_every_way_as_by_the_twin(images):
     """In the order of the choices, from samples that are not centred."""
     X, y = images

@@ -34,12 +34,6 @@ def test_a_split_takes_n_of_each_class_and_leaves_the_rest():
     assert not np.array_equal(train, random_split(y, 7, seed=4)[0])
 
 
-def test_every_member_of_a_class_is_drawn_equally_often():
-    y = np.zeros(10)
-    drawn = np.bincount(np.concatenate([random_split(y, 3, seed)[0] for seed in range(2000)]))
-    assert np.all(np.abs(drawn - 600) < 5 * np.sqrt(2000 * 0.3 * 0.7))
-
-
 @pytest.mark.parametrize(("few", "many"), [(5, 10), (10, 30), (25, 30)])
 @pytest.mark.parametrize("later", [0, 1], ids=["same seed", "next seed"])
 def test_the_columns_of_a_table_are_drawn_independently(few, many, later):
@@ -95,15 +89,11 @@ def test_a_split_knows_which_samples_are_right(basis):
     assert split.rate(W, basis) == pytest.approx(100 * expected.mean())
 
 
-def test_a_split_is_silent_of_a_k_that_is_cut_and_of_nothing_else(monkeypatch):
+def test_only_the_warning_of_a_k_that_is_cut_is_silenced(monkeypatch):
     split = Split(DIGITS.data, DIGITS.target, N_i=12, D_PCA=20, seed=5)
     np.testing.assert_array_equal(split.learn("SLNP", 2, 30), split.learn("SLNP", 2, 11))
-
-    def complain(A, y, d, K):
-        warnings.warn("something else", stacklevel=1)
-
-    monkeypatch.setitem(METHODS, "complains", complain)
-    with pytest.warns(UserWarning, match="something else"):
+    monkeypatch.setitem(METHODS, "complains", lambda *_: warnings.warn("other", stacklevel=1))
+    with pytest.warns(UserWarning, match="other"):
         split.learn("complains", 2, 3)
 
 
@@ -143,9 +133,7 @@ def test_every_method_equals_a_pipeline_of_public_parts():
 
 def test_the_test_part_does_not_touch_what_is_learned():
     X, setting = DIGITS.data.copy(), {"N_i": 10, "D_PCA": 20, "seed": 0}
-    train, test = random_split(DIGITS.target, 10, 0)
+    _, test = random_split(DIGITS.target, 10, 0)
     expected = Split(X, DIGITS.target, **setting).A
     X[test] = np.random.default_rng(0).normal(size=X[test].shape)
     np.testing.assert_array_equal(Split(X, DIGITS.target, **setting).A, expected)
-    X[train] = X[train][::-1]
-    assert not np.allclose(Split(X, DIGITS.target, **setting).A, expected)

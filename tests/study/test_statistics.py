@@ -153,13 +153,6 @@ def test_level_is_said_in_5_of_100_cases_if_the_difference_is_the_margin(scope, 
     assert 0.02 < share <= ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / len(said))
 
 
-@pytest.mark.parametrize(("points", "word"), [(0.0, "level"), (2.0, "ahead"), (-2.0, "behind")])
-def test_with_little_noise_the_words_are_found(points, word):
-    counts, _ = simulate(100, OBJECTS, points=points, split=0.2, cluster=1.0, cell=0.0)
-    (family,) = words(counts, family=100)
-    assert sum(v.these.word == v.such.word == word for v in family) > 90
-
-
 def test_summarise_gives_the_interval_of_the_mean_and_that_of_one_more_split():
     rng = np.random.default_rng(0)
     rates, further = rng.normal(80, 2, (4000, 6)), rng.normal(80, 2, 4000)

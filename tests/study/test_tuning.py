@@ -171,12 +171,6 @@ def test_the_test_part_has_no_say_in_the_choice(five):
             assert sum(again[method].right[0]) < sum(found[method].right[0]), what
 
 
-def test_the_better_basis_is_that_of_more_right_then_of_the_earlier_setting():
-    for chosen, inner in product(product(range(3), repeat=2), repeat=2):
-        second = inner[1] > inner[0] or (inner[1] == inner[0] and chosen[1] < chosen[0])
-        assert tuning.free(chosen, inner) == second
-
-
 # From a split to the words
 
 
@@ -220,6 +214,9 @@ def test_words_are_those_of_students_t_and_of_holm(made_up):
             ):
                 rates.setdefault((method, basis), []).append(100 * right.mean())
             counts[method] = np.bincount(y[test], each.right[free])
+        unit = record["units"][f"tuned/10/{seed:02}"]
+        for name in ("cosine", "mean"):
+            assert unit[name] == [getattr(each, name).sum() for each in found.values()]
         for method in METHODS:
             gains[method].append(counts["SLNP"] - counts[method])
 
@@ -308,11 +305,3 @@ def test_the_committed_records_hold_the_splits_of_the_tables(dataset):
             right = tuning.outcomes_by_class(record, N_i, seed)
             rates = [column.rates(method)[seed] for method in METHODS]
             np.testing.assert_allclose(100 * right.mean(axis=1), rates)
-
-
-def test_the_chosen_settings_are_compared_exactly():
-    """A place in the list is a name, not a count: the next one is another setting."""
-    here = {"tested": 100, "chosen": "3/17 0/35"}
-    assert records.compare(here, dict(here), tuning.IMAGES)[2] == []
-    for chosen in ("3/17 0/34", "3/17", "4/17 0/35"):
-        assert len(records.compare(here, {**here, "chosen": chosen}, tuning.IMAGES)[2]) == 1
