@@ -380,10 +380,10 @@ def mean_of_columns(found: Sequence[Difference]) -> Difference:
     such images they're not: the columns show the same people, and their errors are averaged.
     """
     these, such = ([getattr(each, scope) for each in found] for scope in ("these", "such"))
-    points, df = np.mean([each.points for each in these]), these[0].df
-    error = np.sqrt(np.sum([each.error**2 for each in these])) / len(these)
+    points, df = np.mean([each.points for each in these], axis=0), these[0].df
+    error = np.sqrt(np.sum([each.error**2 for each in these], axis=0)) / len(these)
     images, tested = np.mean([each[:2] for each in found], axis=0)
-    shared = np.mean([each.error for each in such])
+    shared = np.mean([each.error for each in such], axis=0)
     alone = Estimate(points, error, df * len(found))
     return Difference(images, tested, alone, Estimate(points, shared, df))
 

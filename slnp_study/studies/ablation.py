@@ -192,7 +192,6 @@ def units(dataset: str, splits: int) -> list[Unit]:
     common = {
         "K": paper.DATASETS[dataset]["K"],
         "cluster": paper.DATASETS[dataset]["cluster"],
-        "splits": splits,
     }
     schema = _schema(splits)
     found = []

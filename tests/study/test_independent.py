@@ -39,8 +39,6 @@ def test_recorded_cells(column):
     if (archive := SETS[name].archive) and find(archive.file) is None:
         pytest.skip(f"the real {archive.title} is not on this machine")
     record = json.loads((RESULTS / f"{name}.json").read_text())
-    assert record["settings"]["dimensions"][str(N_i)] == {"D_PCA": D_PCA, "d": d}
-    assert record["settings"]["K"] == K
     table = record["units"][f"table/{N_i:02}/{seed:02}"]
     ablation = json.loads((RESULTS / f"{name}-ablation.json").read_text())
     ablation = ablation["units"][f"ablation/{N_i:02}"]
