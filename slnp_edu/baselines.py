@@ -237,7 +237,7 @@ class MFA(GraphEmbedding):
         if self.pairs == "overall":
             kept = np.argsort(np.concatenate(lengths), kind="stable")[: self.n_pairs]
             j, k = j[kept], k[kept]
-        return link(j, k, len(X))
+        return _link(j, k, len(X))
 
 
 @dataclass(eq=False, repr=False)
@@ -285,7 +285,7 @@ class LSDA(GraphEmbedding):
         N = len(X)
         j, k = nearest_neighbour_graph(X, min(self.n_neighbors, N - 1)).tocoo().coords
         same = y[j] == y[k]
-        W_w, W_b = link(j[same], k[same], N), link(j[~same], k[~same], N)
+        W_w, W_b = _link(j[same], k[same], N), _link(j[~same], k[~same], N)
         if self.self_loops:
             W_w = W_w + diags_array(np.ones(N))
         A = self.beta / (1 - self.beta) * laplacian_scatter(X, W_b) + X.T @ (W_w @ X)
@@ -302,7 +302,7 @@ def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_ar
     return graph.maximum(graph.T)
 
 
-def link(j: Any, k: Any, N: int) -> csr_array:
+def _link(j: Any, k: Any, N: int) -> csr_array:
     """Symmetric 0/1 graph of N samples that links j[i] with k[i] for each i.
 
     No pair may stand twice in the same order.

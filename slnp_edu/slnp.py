@@ -51,7 +51,7 @@ def rounds(
     *,
     rule: str = "paper",
     start: Any = None,
-    choose: Callable[..., tuple[NDArray[np.intp], Array]] | None = None,
+    find: Callable[..., tuple[NDArray[np.intp], Array]] | None = None,
 ) -> Iterator[Round]:
     """Run Algorithm 1, round by round and without end: you stop when you have enough.
 
@@ -69,9 +69,11 @@ def rounds(
         How gamma is found; see `SLNP`.
     start : array, sparse array or LinearOperator of shape (N, N), optional
         The similarities of the first W-step; by default ``1/N_i`` within each class.
-    choose : callable, optional
-        ``choose(Y, y, K)`` returns the neighbours of each sample and their squared distances.
-        By default the nearest: what `neighbours` returns, found by `slnp_edu.search.Search`.
+    find : callable, optional
+        ``find(Y, y, K)`` returns the neighbours of each sample and their squared distances in the
+        form of `neighbours`. By default it's `slnp_edu.search.Search`, which finds the same
+        sooner. Where there's little to leave out (the rule "fixed", a handful of samples) it's
+        `neighbours` itself.
 
     Yields
     ------
@@ -88,12 +90,13 @@ def rounds(
     X = X - X.mean(axis=0)
     P = whitening(X.T @ X)  # of (22)
     d = count_directions(d, P.shape[1], y)
-    step, seen = RULES[rule], count_seen(rule, y, K)
-    choose = choose or (neighbours if rule == "fixed" else Search())
+    step, seen = _RULES[rule], _count_seen(rule, y, K)
+    plain = rule == "fixed" or (len(X) < 100 and d < 3)
+    find = find or (neighbours if plain else Search())
     S, gamma = uniform_similarity(y) if start is None else start, None
     while True:
         W, eigenvalues = w_step(X, S, d, P)  # (53)-(57)
-        indices, distances = choose(X @ W, y, seen)  # (28)
+        indices, distances = find(X @ W, y, seen)  # (28)
         gamma, s = step(distances, K, gamma)  # (52), (38)
         S = similarity_matrix(indices, s)  # (54)
         J = objective(distances, s, gamma)  # (19)
@@ -119,14 +122,14 @@ def step_with_fixed_gamma(distances: Array, K: int, gamma: Array | None) -> tupl
 
 
 #: How gamma and S follow from the distances, the number K and the gamma of the round before.
-RULES: dict[str, Callable[[Array, int, Array | None], tuple[Array, Array]]] = {
+_RULES: dict[str, Callable[[Array, int, Array | None], tuple[Array, Array]]] = {
     "paper": step_by_paper,
     "can": step_by_can,
     "fixed": step_with_fixed_gamma,
 }
 
 
-def count_seen(rule: str, y: NDArray[Any], K: int) -> int:
+def _count_seen(rule: str, y: NDArray[Any], K: int) -> int:
     """Count the neighbours a rule has to see: K, one more, or the whole class."""
     largest = int(np.unique(y, return_counts=True)[1].max())
     return {"paper": K, "can": K + 1, "fixed": largest - 1}[rule]
@@ -209,7 +212,7 @@ class SLNP(LinearProjection):
         check_integer("n_neighbors", self.n_neighbors, 2)
         check_integer("max_iter", self.max_iter, 1)
         check_number("tol", self.tol, 0)
-        check_choice("gamma", self.gamma, tuple(RULES))
+        check_choice("gamma", self.gamma, tuple(_RULES))
 
     def _learn(self, X: Array, y: Any) -> Array:
         """Run Algorithm 1 until J stands still or there have been enough rounds."""

@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from slnp_edu.base import BASES, in_basis
+from slnp_edu.base import in_basis
 from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
 from slnp_edu.slnp import SLNP
 from slnp_edu.steps import Array
@@ -25,6 +25,7 @@ from slnp_study.relatives import LADA, SOLDE
 
 Rates = dict[str, dict[str, float]]  # method -> basis -> per cent
 Rows = NDArray[np.intp]
+BASES = ("own", "whitened", "orthonormal")  # in which the records of the tables hold rates
 
 
 def _lda(A: Array, y: NDArray[Any], d: int, K: int) -> Array:

@@ -23,11 +23,10 @@ from joblib import Parallel, delayed, parallel_config
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from slnp_edu.base import BASES
 from slnp_study import paper
 from slnp_study.data import LOADERS
 from slnp_study.outcomes import Outcomes, flips, unpack
-from slnp_study.protocol import random_split
+from slnp_study.protocol import BASES, random_split
 from slnp_study.studies import ablation, choices, experiments, tuning
 from slnp_study.studies.experiments import RecordError, Tolerance, Unit
 

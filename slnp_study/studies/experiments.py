@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from slnp_edu.base import BASES
 from slnp_edu.slnp import SLNP, rounds
 from slnp_edu.steps import (
     Array,
@@ -29,7 +28,7 @@ from slnp_edu.steps import (
 )
 from slnp_study import paper
 from slnp_study.outcomes import pack
-from slnp_study.protocol import Split
+from slnp_study.protocol import BASES, Split
 
 SPLITS = 20
 FIG4_SPLITS = 5

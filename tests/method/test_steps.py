@@ -64,15 +64,6 @@ def test_neighbours_equal_a_double_loop_even_on_a_grid_full_of_ties(sample, K):
         assert list(distances[j]) == [d for d, _ in near] + [np.inf] * missing
 
 
-def test_neighbours_equal_scikit_learns_on_a_class_larger_than_one_block(monkeypatch):
-    monkeypatch.setattr("slnp_edu.search.BLOCK", 1000)  # 500 rows: two rows at a time
-    Y = np.random.default_rng(0).normal(size=(500, 4))
-    expected, index = NearestNeighbors(n_neighbors=7).fit(Y).kneighbors()
-    indices, distances = neighbours(Y, np.zeros(500), 7)
-    assert np.array_equal(indices, index)
-    np.testing.assert_allclose(distances, expected**2, rtol=1e-12)
-
-
 @st.composite
 def awkward_samples(draw):
     """Whole numbers full of ties and duplicates, shifted, scaled, in classes of 1 to 30 samples.
@@ -87,14 +78,16 @@ def awkward_samples(draw):
     return np.asarray(Y, order=order), y
 
 
+@pytest.mark.parametrize("tree", [0, 24])  # a tree wherever there can be one, or for few features
 @given(awkward_samples(), st.integers(1, 6), st.integers(0, 5), st.sampled_from([1, 8, 2**20]))
 def test_neighbours_and_search_equal_a_double_loop_whatever_the_search_remembers(
-    sample, K, seed, block
+    tree, sample, K, seed, block
 ):
     Y, y = sample
     elsewhere = np.random.default_rng(seed).normal(size=Y.shape)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("slnp_edu.search.BLOCK", block)
+        patch.setattr("slnp_edu.search._TREE", tree)
         search = Search()
         first = search(Y, y, K)
         search(elsewhere, y, K)
@@ -107,9 +100,12 @@ def test_neighbours_and_search_equal_a_double_loop_whatever_the_search_remembers
             assert list(distances[j]) == [d for d, _ in near] + [np.inf] * missing
 
 
+@pytest.mark.parametrize("tree", [0, 24])
 @pytest.mark.parametrize("seed", range(4))
-def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed):
+def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed, tree, monkeypatch):
     """In single precision the samples of a clump are one point: screening drops none of them."""
+    monkeypatch.setattr("slnp_edu.search._TREE", tree)
+    monkeypatch.setattr("slnp_edu.search.BLOCK", 2**20 if tree else 2**14)  # a class at a time
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([0, 1, 2], [200, 90, 10]))
     Y = rng.integers(0, 2, size=(300, 1)) * 1e4 + rng.normal(size=(300, 5)) * 10.0 ** -(seed % 3)
@@ -127,10 +123,10 @@ def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed):
         assert np.array_equal(indices[members], members[index])
 
 
-def test_a_search_starts_afresh_when_the_samples_or_K_change():
+def test_a_search_starts_afresh_when_the_samples_the_labels_or_K_change():
     rng = np.random.default_rng(0)
     search = Search()
-    for n, K in ((30, 3), (40, 3), (40, 5)):
+    for n, K in ((30, 3), (40, 3), (40, 3), (40, 5)):
         Y, y = rng.normal(size=(n, 2)), rng.integers(3, size=n)
         np.testing.assert_array_equal(search(Y, y, K)[0], neighbours(Y, y, K)[0])
 
@@ -167,14 +163,17 @@ def test_distances_to_named_samples():
     np.testing.assert_allclose(distances_to(indices, Y), distances, rtol=1e-12)
 
 
-def test_distances_at_the_level_of_rounding_count_as_zero():
+@pytest.mark.parametrize("tree", [0, 24])
+def test_distances_at_the_level_of_rounding_count_as_zero(tree, monkeypatch):
+    monkeypatch.setattr("slnp_edu.search._TREE", tree)
     Y = np.array([[1.0, 2.0], [1.0 + 1e-15, 2.0], [3.0, 5.0]])
     assert neighbours(Y, [0, 0, 0], 1)[1][:, 0].tolist() == [0.0, 0.0, pytest.approx(13)]
     # Nearer than rounding is as near as can be: the smaller row number decides.
     for unit in (1e-3, 1.0, 1e3):
         Y = unit * np.array([[0.0], [3e-10], [0.0], [10.0], [-10.0]])
-        indices, distances = neighbours(Y, [0] * 5, 1)
-        assert (indices[0, 0], distances[0, 0]) == (1, 0.0)
+        for find in (neighbours, Search()):
+            indices, distances = find(Y, np.zeros(5), 1)
+            assert (indices[0, 0], distances[0, 0]) == (1, 0.0)
 
 
 def test_what_counts_as_rounding_does_not_hang_on_where_the_features_lie():
