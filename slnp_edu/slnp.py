@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import aslinearoperator
 
 from slnp_edu.base import (
     LinearProjection,
@@ -52,6 +53,8 @@ def rounds(
     rule: str = "paper",
     start: Any = None,
     find: Callable[..., tuple[NDArray[np.intp], Array]] | None = None,
+    rescale: Callable[[Array], Array] | None = None,
+    anchor: float = 0.0,
 ) -> Iterator[Round]:
     """Run Algorithm 1, round by round and without end: you stop when you have enough.
 
@@ -64,7 +67,7 @@ def rounds(
     d : int or None
         Directions, at most the rank of the data; None for C - 1 or the rank, whichever is less.
     K : int
-        Neighbours per sample.
+        Neighbours per sample, ``n_neighbors`` elsewhere: Algorithm 1 is in the paper's letters.
     rule : {"paper", "can", "fixed"}, default "paper"
         How gamma is found; see `SLNP`.
     start : array, sparse array or LinearOperator of shape (N, N), optional
@@ -74,6 +77,11 @@ def rounds(
         form of `neighbours`. By default it's `slnp_edu.search.Search`, which finds the same
         sooner. Where there's little to leave out (the rule "fixed", a handful of samples) it's
         `neighbours` itself.
+    rescale : callable, optional
+        ``rescale(W)`` gives W another basis before the neighbours are looked for, say
+        ``lambda W: in_basis(W, "unit")``. By default W stays whitened, as the paper has it.
+    anchor : float, default 0.0
+        The share of LDA's within-class scatter in every W-step; see `SLNP`. Ours, not the paper's.
 
     Yields
     ------
@@ -93,9 +101,14 @@ def rounds(
     step, seen = _RULES[rule], _count_seen(rule, y, K)
     plain = rule == "fixed" or (len(X) < 100 and d < 3)
     find = find or (neighbours if plain else Search())
-    S, gamma = uniform_similarity(y) if start is None else start, None
+    lda = uniform_similarity(y)
+    S: Any = lda if start is None else start
+    gamma = None
     while True:
-        W, eigenvalues = w_step(X, S, d, P)  # (53)-(57)
+        # The anchor is the book's. Without it this is S, as in the paper.
+        mixed = S if anchor == 0 else (1 - anchor) * aslinearoperator(S) + anchor * lda
+        W, eigenvalues = w_step(X, mixed, d, P)  # (53)-(57)
+        W = rescale(W) if rescale else W
         indices, distances = find(X @ W, y, seen)  # (28)
         gamma, s = step(distances, K, gamma)  # (52), (38)
         S = similarity_matrix(indices, s)  # (54)
@@ -144,8 +157,9 @@ class SLNP(LinearProjection):
     first round's W is that of LDA.
 
     Reduce the data with PCA first, as the paper does. The constraint (22) makes every direction
-    count alike, so on raw features with many weak ones SLNP looks for neighbours in noise, and its
-    recognition rate can collapse.
+    count alike, so among many weak features SLNP finds one in which only a few samples move, and
+    then has no reason to link those few. J falls all the while. Ten rounds on MNIST's raw pixels
+    recognise 74 % of the digits, where LDA has 87 % and SLNP after ``PCA(40)`` too.
 
     Parameters
     ----------
@@ -163,11 +177,17 @@ class SLNP(LinearProjection):
         with adaptive neighbours. "fixed": (52) in the first round, then kept, with the S-step
         solved exactly over the whole class; J then never rises. It needs memory for N times the
         largest N_i.
-    basis : {"own", "whitened", "orthonormal"}, default "whitened"
+    basis : {"own", "whitened", "orthonormal", "unit"}, default "whitened"
         "whitened" is the paper's constraint (22), ``W'StW = I``, and SLNP's own: it gives every
         direction the same variance. "orthonormal" gives the same subspace a basis with
-        ``W'W = I`` once the rounds are done: distances keep the units of the data, and with it
-        our rates come closest to the paper's. Compare two methods only in the same basis.
+        ``W'W = I`` once the rounds are done: distances keep the units of the data, which suits
+        images, and with it our rates come closest to the paper's. "unit" scales the columns to
+        length 1. Compare two methods only in the same basis; see `slnp_edu.base.in_basis`.
+    anchor : float, default 0.0
+        A share a of LDA's within-class scatter that every W-step keeps: it minimises (1 - a) times
+        SLNP's objective plus a times that scatter, as the sum of ``d_ijk / N_i`` over all pairs of
+        a class. 0 is the paper, 1 is LDA. **This is the book's addition, not the paper's.** It
+        holds a flexible graph back where there are many weak directions. J stays (19).
     verbose : bool, default False
         Print a line after each round, with J.
 
@@ -204,6 +224,7 @@ class SLNP(LinearProjection):
     tol: float = 1e-6
     gamma: str = "paper"
     basis: str = "whitened"
+    anchor: float = 0.0
     verbose: bool = False
 
     own_basis = "whitened"
@@ -213,12 +234,14 @@ class SLNP(LinearProjection):
         check_integer("max_iter", self.max_iter, 1)
         check_number("tol", self.tol, 0)
         check_choice("gamma", self.gamma, tuple(_RULES))
+        check_number("anchor", self.anchor, 0, np.nextafter(1, 2))
 
     def _learn(self, X: Array, y: Any) -> Array:
         """Run Algorithm 1 until J stands still or there have been enough rounds."""
         self._warn_of_small_classes(y)
         J: list[float] = []
-        run = rounds(X, y, self.n_components, self.n_neighbors, rule=self.gamma)
+        d, K = self.n_components, self.n_neighbors
+        run = rounds(X, y, d, K, rule=self.gamma, anchor=self.anchor)
         for last in islice(run, self.max_iter):
             J.append(last.J)
             if self.verbose:
