@@ -240,14 +240,17 @@ class SLNP(LinearProjection):
         """Run Algorithm 1 until J stands still or there have been enough rounds."""
         self._warn_of_small_classes(y)
         J: list[float] = []
+        first: Any = None
         d, K = self.n_components, self.n_neighbors
         run = rounds(X, y, d, K, rule=self.gamma, anchor=self.anchor)
         for last in islice(run, self.max_iter):
+            first = last.W if first is None else first
             J.append(last.J)
             if self.verbose:
                 print(f"round {len(J)} of at most {self.max_iter}: J = {last.J:.6g}", flush=True)
             if len(J) > 1 and abs(J[-1] - J[-2]) <= self.tol * abs(J[-1]):
                 break
+        _warn_of_collapse(X @ first, X @ last.W)
         self.similarity_ = last.S
         self.gamma_ = last.gamma
         self.objective_ = np.array(J)
@@ -265,3 +268,23 @@ class SLNP(LinearProjection):
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _warn_of_collapse(before: Array, after: Array) -> None:
+    """Warn where learning has put the variance of the directions onto a handful of samples.
+
+    Kurtosis says it in one number: about 3 if many samples share the variance, N if one has it all.
+    From the first round to the last it doubles where SLNP collapses, as on MNIST without PCA. In
+    the paper's columns of 100 samples and more it never grows by more than 1.6 times.
+    """
+    tails = [
+        np.mean(len(Y) * np.sum(Y**4, axis=0) / np.sum(Y**2, axis=0) ** 2) for Y in (before, after)
+    ]
+    if len(after) >= 100 and tails[1] > 2 * tails[0]:
+        warnings.warn(
+            f"Learning has left some directions to a handful of samples: their mean kurtosis rose "
+            f"from {tails[0]:.1f} to {tails[1]:.1f}. Reduce the data with PCA first, to fewer "
+            "dimensions if you did, or give the fit an anchor, such as anchor=0.3.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -8,7 +8,8 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
+from sklearn.decomposition import PCA
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -283,3 +284,19 @@ def test_one_neighbour_is_enough_for_the_others(method):
 def test_the_tag_says_whether_labels_are_needed(method):
     assert get_tags(method()).target_tags.required is (method is not LPP)
     assert get_tags(LPP(within_classes=True)).target_tags.required is True
+
+
+@pytest.mark.parametrize("options", [{}, {"anchor": 0.3}])
+@pytest.mark.parametrize("pca", [None, 32])
+def test_a_fit_warns_where_learning_leaves_directions_to_a_handful_of_samples(pca, options):
+    X, y = load_digits(return_X_y=True)
+    X = PCA(pca, svd_solver="full").fit_transform(X) if pca else X
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        SLNP(9, 6, **options).fit(X, y)
+    assert len(caught) == (pca is None and not options)
+    for warning in caught:
+        assert re.search(
+            r"kurtosis rose from 2\.8 to [56]\.\d\. Reduce .* PCA", str(warning.message)
+        )
+        assert warning.filename == __file__
