@@ -37,7 +37,7 @@ from slnp_edu.steps import (
 class Round(NamedTuple):
     """What one round of Algorithm 1 leaves behind."""
 
-    W: Array  #: (D, d), whitened
+    W: Array  #: (D, d), whitened unless rescaled
     S: csr_array  #: (N, N), not symmetrised
     gamma: Array  #: (N,)
     J: float  #: the objective (19)
