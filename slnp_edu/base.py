@@ -19,24 +19,31 @@ from sklearn.utils.validation import (
 
 from slnp_edu.steps import Array, fix_signs, smallest_eigenvectors, whitening
 
-BASES = ("own", "whitened", "orthonormal")
+BASES = ("own", "whitened", "orthonormal", "unit")
 
 
 def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     """Give the subspace spanned by the columns of W the basis asked for.
 
     "whitened" and "orthonormal" are Gram-Schmidt, column by column, in the inner product of St and
-    in the usual one. A W that meets the constraint already comes back as it is, but for rounding
-    and for the signs: each column's largest entry is positive. Other bases that meet the same
-    constraint differ by a rotation, which no distance between projected samples notices.
+    in the usual one. A W that meets the constraint already comes back as it is, up to rounding and
+    signs: each column's largest entry is positive. Other bases that meet the same constraint
+    differ by a rotation, which no distance between projected samples notices.
+
+    Which basis suits which use? "whitened" gives every direction the same variance: for methods
+    judged as the paper's constraint asks, and for features in different units. "orthonormal" keeps
+    the units of the data, so strong directions count more: for images, and for plots whose
+    distances mean something. "unit" is what widespread MATLAB codes return: its columns aren't at
+    right angles, and distances depend on which columns span the subspace. "own" is for looking at
+    one method by itself. Compare methods only in one common basis, never in "own".
 
     Parameters
     ----------
     W : array of shape (D, d)
         For scikit-learn's PCA pass ``pca.components_.T``, for its LDA ``lda.scalings_[:, :d]``.
-    basis : {"own", "whitened", "orthonormal"}
+    basis : {"own", "whitened", "orthonormal", "unit"}
         "own" leaves W as its method made it; "whitened" gives ``W'StW = I``, the paper's (22), with
-        ``St = X'X``; "orthonormal" gives ``W'W = I``.
+        ``St = X'X``; "orthonormal" gives ``W'W = I``; "unit" scales each column to length 1.
     X : array of shape (N, D), optional
         The training samples, centred or not. Needed for "whitened" only.
 
@@ -62,17 +69,20 @@ def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     check_choice("basis", basis, BASES)
     if basis == "own":
         return W
+    if basis == "unit":
+        length = np.linalg.norm(W, axis=0)
+        return fix_signs(W[:, length > 0] / length[length > 0]) + 0.0
     if basis == "orthonormal":
         X = np.eye(len(W))
     elif X is None:
         raise ValueError("basis='whitened' is W'StW = I: pass X, the training samples.")
     else:
         X = X - X.mean(axis=0)
-    W = gram_schmidt(gram_schmidt(W, X), X)  # once more, to take off what rounding has left
+    W = _gram_schmidt(_gram_schmidt(W, X), X)  # once more, to take off what rounding has left
     return fix_signs(W) + 0.0  # turns -0.0 into 0.0
 
 
-def gram_schmidt(W: Array, X: Array) -> Array:
+def _gram_schmidt(W: Array, X: Array) -> Array:
     """Give the columns of W lengths 1 and right angles in the inner product of ``X'X``.
 
     A column of which nothing is left but rounding is dropped.
@@ -111,7 +121,7 @@ def check_number(name: str, value: Any, low: float, high: float = np.inf) -> Non
         )
 
 
-def check_samples(X: Any, at_least: int = 1) -> Array:
+def _check_samples(X: Any, at_least: int = 1) -> Array:
     """Return X as floats, or say in a sentence why it cannot be used."""
     if issparse(X):
         raise TypeError("X is a sparse matrix; pass a dense one, X.toarray().")
@@ -168,7 +178,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if self.n_components is not None:
             check_integer("n_components", self.n_components, 1)
         self._check_parameters()
-        samples = check_samples(X, at_least=2)
+        samples = _check_samples(X, at_least=2)
         labels = self._check_labels(y, len(samples)) if self._uses_labels() else None
         mean = samples.mean(axis=0)
         W = self._learn(samples - mean, labels)
@@ -181,7 +191,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> Array:
         """Project the rows of X: ``(X - mean_) @ components_.T``."""
         check_is_fitted(self)
-        samples = check_samples(X)
+        samples = _check_samples(X)
         validate_data(self, X, reset=False, skip_check_array=True)  # the features of fit?
         return (samples - self.mean_) @ self.components_.T
 

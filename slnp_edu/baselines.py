@@ -5,11 +5,14 @@ matrices they pit against each other; `slnp_edu.base.GraphEmbedding` does the re
 PCA and LDA are scikit-learn's; `slnp_edu.base.in_basis` gives their directions the same bases.
 
 In every method ``basis="own"``, the default, keeps the method's own constraint as its authors have
-it: ``W'BW = I``, with a B that differs from method to method.
-``basis="whitened"`` gives the same subspace a basis with ``W'StW = I``, the paper's (22), and
-``basis="orthonormal"`` one with ``W'W = I``. Two methods are compared in one metric only if both
-are whitened or both are orthonormal. The data are centred first, as the PCA step of the paper does
-anyway.
+it: ``W'BW = I``, with a B that differs from method to method. The other three give the same
+subspace a basis that any method can have: `slnp_edu.base.in_basis` says what they are and which
+suits which use. Compare two methods only in one of those three.
+
+The data are centred first, as the PCA step of the paper does anyway. Without that step the graphs
+are looked for among all features, noise included. They don't change any more, so these methods
+don't collapse as SLNP can. But with as many features as samples LFDA, MFA and LSDA meet a matrix B
+without full rank, and drop the directions that B can't see, good ones among them. PCA first, then.
 
 The parameters of a method are the fields of its class, from which ``dataclass`` writes the
 constructor; comparison and printing stay scikit-learn's.
@@ -20,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from slnp_edu.base import (
     GraphEmbedding,
@@ -53,7 +56,7 @@ class LPP(GraphEmbedding):
         Directions (d); by default the rank of the data; within classes C - 1 at most.
     n_neighbors : int or None, default 5
         K; within classes N_i - 1 in smaller ones.
-    kernel : {"heat", "gaussian"}
+    kernel : {"heat", "gaussian"}, default "heat"
         "heat" is ``exp(-d^2 / t)`` (He and Niyogi, and (13)); "gaussian" is ``exp(-d^2 / 2t^2)``
         (Cai's code).
     t : float, optional
@@ -61,7 +64,7 @@ class LPP(GraphEmbedding):
         root of that mean ("gaussian").
     within_classes : bool, default False
         Whether only samples of the same class are neighbours; ``fit`` then needs y.
-    basis : {"own", "whitened", "orthonormal"}
+    basis : {"own", "whitened", "orthonormal", "unit"}, default "own"
 
     Attributes
     ----------
@@ -93,14 +96,12 @@ class LPP(GraphEmbedding):
         K = N - 1 if self.n_neighbors is None else min(self.n_neighbors, N - 1)
         j, k = nearest_neighbour_graph(X, K, y).tocoo().coords
         squared = np.sum((X[j] - X[k]) ** 2, axis=1)
-        S = csr_array((self._similarity(squared), (j, k)), shape=(N, N))
+        if self.kernel == "gaussian":
+            s = _heat(squared, _width(squared, 2.0) if self.t is None else 2 * self.t**2)
+        else:
+            s = _heat(squared, _width(squared) if self.t is None else self.t)
+        S = csr_array((s, (j, k)), shape=(N, N))
         return laplacian_scatter(X, S), X.T @ (S.sum(axis=1)[:, None] * X)
-
-    def _similarity(self, squared: Array) -> Array:
-        mean = squared.mean() or 1.0  # all samples equal: any width will do
-        if self.kernel == "heat":
-            return np.exp(-squared / (mean if self.t is None else self.t))
-        return np.exp(-squared / (2 * (mean if self.t is None else self.t**2)))
 
 
 @dataclass(eq=False, repr=False)
@@ -109,9 +110,8 @@ class LFDA(GraphEmbedding):
 
     Makes the local between-class scatter large against the local within-class scatter.
 
-    Conventions. The similarity in (15)-(16) is ``exp(-||x_j - x_k||^2 / (sigma_j sigma_k))``,
-    where sigma is the distance to the K-th nearest sample *of the same class* (Sugiyama's local
-    scaling), not the one width of (13).
+    Conventions. What the similarity in (15)-(16) is depends on whom you ask; see ``kernel``. Only
+    pairs of one class have one, and the paper doesn't say how wide its kernel is.
 
     Parameters
     ----------
@@ -119,12 +119,22 @@ class LFDA(GraphEmbedding):
         Directions (d); by default C - 1 or the rank of the within-class scatter, whichever is less.
     n_neighbors : int, default 7
         K of the local scaling; N_i - 1 in smaller classes.
-    metric : {"weighted", "plain"}
+    kernel : {"local", "heat"}, default "local"
+        "local" is Sugiyama's local scaling, ``exp(-d^2 / (sigma_j sigma_k))``, where sigma is the
+        distance to the K-th nearest sample *of the same class*. "heat" is what the paper prints,
+        ``exp(-d^2 / t)`` with one width t for all (13), (15), and makes no use of K.
+    t : float, optional
+        The width of "heat"; by default c times a mean of d^2, below.
+    c : float, default 1.0
+        ``t = c * mean(d^2)``: the mean over all pairs of different samples of one class, those of
+        all classes in one pool, so a class counts by its number of pairs. A small c is a narrow
+        kernel: only the nearest are similar.
+    metric : {"weighted", "plain"}, default "weighted"
         What ``basis="own"`` gives: the eigenvectors times the root of their eigenvalues, so that
         directions that separate better count more (Sugiyama's default), or the eigenvectors as
         they are, with ``W'S_lw W = I`` for the local within-class scatter S_lw. His third metric,
         "orthonormalized", is ``basis="orthonormal"``.
-    basis : {"own", "whitened", "orthonormal"}
+    basis : {"own", "whitened", "orthonormal", "unit"}, default "own"
 
     Attributes
     ----------
@@ -138,11 +148,18 @@ class LFDA(GraphEmbedding):
     n_components: int | None = None
     n_neighbors: int = 7
     _: KW_ONLY
+    kernel: str = "local"
+    t: float | None = None
+    c: float = 1.0
     metric: str = "weighted"
     basis: str = "own"
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
+        check_choice("kernel", self.kernel, ("local", "heat"))
+        check_number("c", self.c, np.finfo(float).tiny)
+        if self.t is not None:
+            check_number("t", self.t, np.finfo(float).tiny)
         check_choice("metric", self.metric, ("weighted", "plain"))
 
     def _learn(self, X: Array, y: Any) -> Array:
@@ -155,16 +172,21 @@ class LFDA(GraphEmbedding):
         # Weight 1/N on every pair gives St; what differs from it within the classes is added.
         N, D = X.shape
         within, between = np.zeros((D, D)), X.T @ X
-        for label in np.unique(y):
-            members = X[y == label]
-            s = self._similarity(members)
+        classes = [X[y == label] for label in np.unique(y)]
+        t = self.t
+        if self.kernel == "heat" and t is None:
+            t = _width(
+                np.concatenate([pdist(members, "sqeuclidean") for members in classes]), self.c
+            )
+        for members in classes:
+            squared = cdist(members, members, "sqeuclidean")
+            s = self._local(squared) if self.kernel == "local" else _heat(squared, t)
             within += laplacian_scatter(members, s / len(members))
             between += laplacian_scatter(members, s * (1 / N - 1 / len(members)) - 1 / N)
         return between, within
 
-    def _similarity(self, members: Array) -> Array:
-        squared = cdist(members, members, "sqeuclidean")
-        K = min(self.n_neighbors, len(members) - 1)
+    def _local(self, squared: Array) -> Array:
+        K = min(self.n_neighbors, len(squared) - 1)
         sigma = np.sqrt(np.sort(squared, axis=1)[:, K])  # column 0 is the sample itself
         with np.errstate(divide="ignore", invalid="ignore"):
             s = np.exp(-squared / np.outer(sigma, sigma))
@@ -188,11 +210,11 @@ class MFA(GraphEmbedding):
     n_neighbors : int, default 5
         k1; N_i - 1 in smaller classes.
     n_pairs : int, default 20
-        k2.
-    pairs : {"class", "sample", "overall"}
+        k2, pairs of the second graph.
+    pairs : {"class", "sample", "overall"}, default "class"
         The k2 nearest pairs between each class and the rest (Yan et al.), the k2 nearest of other
         classes for each sample (several codes), or the k2 nearest of all pairs (Cai's code).
-    basis : {"own", "whitened", "orthonormal"}
+    basis : {"own", "whitened", "orthonormal", "unit"}, default "own"
 
     Attributes
     ----------
@@ -237,7 +259,7 @@ class MFA(GraphEmbedding):
         if self.pairs == "overall":
             kept = np.argsort(np.concatenate(lengths), kind="stable")[: self.n_pairs]
             j, k = j[kept], k[kept]
-        return link(j, k, len(X))
+        return _link(j, k, len(X))
 
 
 @dataclass(eq=False, repr=False)
@@ -256,10 +278,12 @@ class LSDA(GraphEmbedding):
     n_components : int, optional
         Directions (d); by default C - 1 or the rank of ``X'D_w X``, whichever is less.
     n_neighbors : int, default 5
+        K of the one graph.
     beta : float, default 0.1
         Weight of the between-class graph, 0 <= beta < 1.
     self_loops : bool, default True
-    basis : {"own", "whitened", "orthonormal"}
+        Whether each sample counts as its own neighbour.
+    basis : {"own", "whitened", "orthonormal", "unit"}, default "own"
 
     Attributes
     ----------
@@ -285,11 +309,21 @@ class LSDA(GraphEmbedding):
         N = len(X)
         j, k = nearest_neighbour_graph(X, min(self.n_neighbors, N - 1)).tocoo().coords
         same = y[j] == y[k]
-        W_w, W_b = link(j[same], k[same], N), link(j[~same], k[~same], N)
+        W_w, W_b = _link(j[same], k[same], N), _link(j[~same], k[~same], N)
         if self.self_loops:
             W_w = W_w + diags_array(np.ones(N))
         A = self.beta / (1 - self.beta) * laplacian_scatter(X, W_b) + X.T @ (W_w @ X)
         return A, X.T @ (W_w.sum(axis=1)[:, None] * X)
+
+
+def _heat(squared: Array, t: Any) -> Array:
+    """``exp(-d^2 / t)`` (13), the kernel that LPP and the paper's LFDA share."""
+    return np.asarray(np.exp(-squared / t))
+
+
+def _width(squared: Array, c: float = 1.0) -> float:
+    """``c * mean(d^2)``; where all samples are equal any width will do."""
+    return c * float(squared.mean() or 1.0)
 
 
 def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_array:
@@ -302,7 +336,7 @@ def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_ar
     return graph.maximum(graph.T)
 
 
-def link(j: Any, k: Any, N: int) -> csr_array:
+def _link(j: Any, k: Any, N: int) -> csr_array:
     """Symmetric 0/1 graph of N samples that links j[i] with k[i] for each i.
 
     No pair may stand twice in the same order.

@@ -1,8 +1,8 @@
-"""Exact nearest neighbours: screened in single precision, settled in double.
+"""Exact nearest neighbours, sooner: by a tree where it pays, else screened in single precision.
 
-The squared distances of many rows to many others are one matrix product. In single precision it is
-fast but inexact, so it only screens: what cannot be among the k nearest is dropped, and the few
-pairs that are left are measured again, exactly. The book's page on speed tells the story.
+The squared distances of many rows to many others are one matrix product. In single precision it's
+fast but inexact, so it only screens: what can't be among the K nearest is dropped. The few that the
+tree or the product leaves are measured again, exactly. The book's page on speed tells the story.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
-from slnp_edu.steps import rounding
+from slnp_edu.steps import Array, rounding
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+_Indices = NDArray[np.intp]
 BLOCK = 2**20  # pairs screened at once: 4 MB
-CACHED = 2**15  # numbers handled at once while pairs are measured: 256 kB
-FAR = 1e30  # farther than any two samples
+_FAR = 1e30  # farther than any two samples
+_TREE = 24  # a tree pays in classes of this many samples, times K, times 2^d
 
 
 class Search:
@@ -27,69 +27,50 @@ class Search:
     distance to the K-th. The answer is the same with and without them.
     """
 
-    def __init__(self) -> None:
-        self._last: Indices | None = None
+    _last: tuple[Any, Any] = (None, ())  # labels and neighbours
 
-    def __call__(self, Y: Array, y: NDArray[Any], n_neighbors: int) -> tuple[Indices, Array]:
+    def __call__(self, Y: Array, y: NDArray[Any], n_neighbors: int) -> tuple[_Indices, Array]:
         """Return indices and squared distances, both of shape (N, K), as `neighbours` does."""
-        known = self._last is not None and self._last.shape == (len(Y), n_neighbors)
-        near = self._last if known else None
-        indices, distances = _nearest_in_class(Y, y, n_neighbors, near)
-        self._last = indices
-        return indices, distances
+        before, near = self._last
+        known = np.array_equal(before, y) and len(near) == n_neighbors
+        # A line for each of the K, not for each sample: NumPy is quicker along long lines.
+        indices = np.tile(np.arange(len(Y)), (n_neighbors, 1))
+        distances = np.full(indices.shape, np.inf)
+        place, zero = np.empty(len(Y), np.intp), rounding(Y)
+        for members, slot in _batches(np.asarray(y)):
+            Z = Y.take(members, axis=0)
+            place[members] = slot
+            hint = place.take(near.take(members, axis=1)) if known else None
+            for rows, i, j in _candidates(Z, slot, n_neighbors, hint, zero):
+                j, d = _nearest(Z.reshape(-1, Z.shape[2]), rows, i, j, n_neighbors, zero)
+                own = members.take(rows)
+                indices[:, own], distances[:, own] = np.where(d < np.inf, members.take(j), own), d
+        self._last = y, indices
+        return indices.T, distances.T
 
 
-def _nearest_in_class(
-    Y: Array, y: NDArray[Any], k: int, near: Indices | None
-) -> tuple[Indices, Array]:
-    """Find the k nearest others of each sample's class, some classes at a time."""
-    indices, distances = np.empty((k, len(Y)), np.intp), np.full((k, len(Y)), np.inf)
-    indices[:] = np.arange(len(Y))
-    zero = rounding(Y)
-    order = np.argsort(y, kind="stable")
-    y = y.take(order)
-    edges = np.concatenate([[0], 1 + np.flatnonzero(y[1:] != y[:-1]), [len(y)]])
-    first, sizes = edges[:-1], np.diff(edges)  # of each class
-    place = np.empty(len(y), np.intp)  # of each sample within its class
-    place[order] = np.arange(len(y)) - np.repeat(first, sizes)
-    for members, absent in _batches(order, first, sizes):
-        Z = Y.take(members, axis=0)
-        hint = None if near is None else place.take(near.T.take(members, axis=1))
-        for rows, found, d in _search(Z, k, absent, hint, zero):
-            there = np.flatnonzero(~absent[:, rows])
-            sample = members[:, rows].ravel().take(there)
-            found, d = members.take(found.take(there, axis=1)), d.take(there, axis=1)
-            indices[:, sample], distances[:, sample] = np.where(d < np.inf, found, sample), d
-    return indices.T, distances.T
+def _batches(y: Any) -> Iterator[tuple[_Indices, _Indices]]:
+    """Yield the row numbers of some classes, one class a line, and their places in the class.
 
-
-def _batches(
-    order: Indices, first: Indices, sizes: Indices
-) -> Iterator[tuple[Indices, NDArray[np.bool_]]]:
-    """Yield the row numbers of some classes at a time, one class a line, the largest classes first.
-
-    Shorter lines are filled up with their first number; the second array says where.
+    The largest classes come first. A shorter line is filled up with its last number.
     """
-    classes = np.argsort(-sizes, kind="stable")
-    while len(classes) and sizes[classes[0]] > 1:
-        slot = np.arange(sizes[classes[0]])
-        many = max(1, BLOCK // len(slot) ** 2)
-        now, classes = classes[:many], classes[many:]
-        absent = slot >= sizes[now][:, None]
-        yield order[first[now][:, None] + np.where(absent, 0, slot)], absent
+    order, (_, sizes) = np.argsort(y, kind="stable"), np.unique(y, return_counts=True)
+    first, classes = np.cumsum(sizes) - sizes, np.argsort(-sizes, kind="stable")
+    while len(classes) and (n := sizes[classes[0]]) > 1:
+        now, classes = np.split(classes, [max(1, BLOCK // n**2)])
+        slot = np.minimum(np.arange(n), sizes[now][:, None] - 1)
+        yield order[first[now][:, None] + slot], slot
 
 
-def _search(
-    Z: Array, k: int, absent: NDArray[np.bool_], near: Indices | None, zero: float
-) -> Iterator[tuple[slice, Indices, Array]]:
-    """Yield the k nearest of every row of Z[c] among the others, a block of rows at a time.
+def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator[Any]:
+    """Leave out who can't be near: by a tree, or where the K-th is tied by screening all pairs.
 
     Parameters
     ----------
     Z : array of shape (C, n, d)
         The members of C classes.
-    absent : array of shape (C, n)
-        Rows that only fill up a smaller class.
+    slot : array of shape (C, n)
+        Their places in the class, from `_batches`.
     near : array of shape (k, C, n), optional
         Rows of Z[c] that may be near: they bound the k-th distance.
     zero : float
@@ -97,33 +78,34 @@ def _search(
 
     Yields
     ------
-    rows : slice
-        Which rows of every Z[c].
-    indices, distances : arrays of shape (k, C * len(rows))
-        The nearest of all rows first, then the second nearest, and so on: NumPy is quicker along
-        long lines. Numbered as the rows of ``Z.reshape(-1, d)``; ``inf`` where there is none.
+    rows, i, j : arrays of int
+        Rows of ``Z.reshape(-1, d)``, and pairs of row ``rows[i]`` with the row j that may be near.
     """
     C, n, d = Z.shape
+    rest = np.arange(n)
+    if C == 1 and n >= (k + 2) * (1 + _TREE * 2.0**d):
+        tree: Any = cKDTree(Z[0])
+        far, j = tree.query(Z[0], k + 2, workers=-1 if n > 10_000 else 1)  # itself, k, one more
+        tied = far[:, k + 1] ** 2 <= np.maximum((1 + 1e-9) * far[:, k] ** 2, zero)
+        j = np.sort(j[:, : k + 1], axis=1)
+        i, column = np.nonzero(j != rest[:, None])
+        yield rest, i, j[i, column]
+        rest = np.flatnonzero(tied)  # searched once more, below
     left, right, q, slack, unit = factors(Z)
-    left[absent, d] = right[absent, d + 1] = FAR
+    right[slot < np.arange(n), d + 1] = _FAR  # they only fill up a smaller class
     step = max(1, BLOCK // (C * n))
-    space = np.empty(max(BLOCK, C * n), np.float32)  # one size for all, so that it is used again
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        r = np.arange(rows.stop - start)
-        product = space[: C * len(r) * n].reshape(C, len(r), n)
-        np.matmul(left[:, rows], right.transpose(0, 2, 1), out=product)
-        product[:, r, start + r] = FAR  # a sample is not its own neighbour
-        low = product.reshape(-1, n)
+    space = np.empty(max(BLOCK, C * n), np.float32)  # one size for all, so that it's used again
+    for start in range(0, len(rest), step):
+        rows = rest[start : start + step]
+        low: Any = space[: C * len(rows) * n].reshape(C, len(rows), n)
+        np.matmul(left[:, rows], right.transpose(0, 2, 1), out=low)
+        low[np.arange(C)[:, None], np.arange(len(rows)), slot[:, rows]] = _FAR  # itself
+        low = low.reshape(-1, n)
         high = bound_kth(low, k, None if near is None else near[..., rows].reshape(k, -1))
         high = (1 + 8 * slack) * np.maximum(high + 6 * slack * q[:, rows].ravel(), zero / unit)
-        pairs = np.flatnonzero(low <= np.minimum(high, FAR / 2).astype(np.float32)[:, None])
+        pairs = np.flatnonzero(low <= np.minimum(high, _FAR / 2).astype(np.float32)[:, None])
         i = pairs // n
-        c = i // len(r)
-        j = pairs - i * n + c * n  # in the rows of all Z[c]
-        D = _measure(Z.reshape(-1, d), i + c * (n - len(r)) + start, j)
-        D[zero > D] = 0.0
-        yield rows, *_sorted(i, j, D, len(low), k)
+        yield (n * np.arange(C)[:, None] + rows).ravel(), i, pairs + (i // len(rows) - i) * n
 
 
 def factors(Z: Array) -> tuple[Array, Array, Array, float, float]:
@@ -132,56 +114,40 @@ def factors(Z: Array) -> tuple[Array, Array, Array, float, float]:
     Their rows are ``[-2a, (1 - e) a'a, 1]`` and ``[b, 1, (1 - e) b'b]``, with a and b centred and
     scaled so that single precision can hold them. The slack e is twice what rounding can do,
     ``e/2 (a'a + b'b)``: so ``low <= D <= low + 3/2 e (a'a + b'b)``, and from ``b'b <= 2 a'a + 2 D``
-    follows ``D <= (1 + 8e) (low + 6e a'a)``, the bound in `_search`.
+    follows ``D <= (1 + 8e) (low + 6e a'a)``, the bound in `_candidates`.
     Also returned: a'a, e, and the unit in which the squared distances are measured.
     """
+    d, slack = Z.shape[2], 2 * (Z.shape[2] + 5) * float(np.finfo(np.float32).eps)
     centred = Z - np.einsum("cij->cj", Z)[:, None] / Z.shape[1]
     scale = float(np.clip(np.abs(centred).max(), 1e-150, 1e150))
     scaled = centred / scale
     squares = np.einsum("cij,cij->ci", scaled, scaled)
-    d = Z.shape[2]
-    slack = 2 * (d + 5) * float(np.finfo(np.float32).eps)
     left, right = (np.ones((*Z.shape[:2], d + 2), np.float32) for _ in range(2))
     left[..., :d], left[..., d] = -2 * scaled, (1 - slack) * squares
     right[..., :d], right[..., d + 1] = scaled, (1 - slack) * squares
     return left, right, squares, slack, scale**2
 
 
-def bound_kth(low: Array, k: int, near: Indices | None) -> Array:
+def bound_kth(low: Array, k: int, near: Any) -> Array:
     """For each row of low a number not below its k-th smallest entry: the largest of k entries."""
-    if near is not None:
-        places = near + low.shape[1] * np.arange(len(low))  # in low laid flat
-        largest: Array = low.take(places).max(axis=0)
-        return largest
     n, m = low.shape
-    if k > m:
-        return np.full(n, np.inf)
+    if near is not None:
+        return np.asarray(low.take(near + m * np.arange(n)).max(axis=0))
     size = int(np.sqrt(m / (2 * k))) or 1  # of a group: only its least is sorted
     least = low[:, : m // size * size].reshape(n, size, -1).min(axis=1)
-    return np.partition(least, k - 1, axis=1)[:, k - 1]
+    return np.partition(least, k - 1, axis=1)[:, k - 1] if k <= m else np.full(n, np.inf)
 
 
-def _measure(Z: Array, i: Indices, j: Indices) -> Array:
-    """Squared distances of row i to row j, for many pairs."""
-    D = np.empty(len(i))
-    step = max(1, CACHED // Z.shape[1])
-    for start in range(0, len(i), step):
-        some = slice(start, start + step)
-        difference = Z.take(i[some], axis=0)
+def _nearest(Z: Array, rows: Any, i: Any, j: Any, k: int, zero: float) -> Any:
+    """The k nearest of each row and their squared distances; the pairs come sorted by i, then j."""
+    D, step = np.empty(len(i)), max(1, 2**15 // Z.shape[1])  # 256 kB at once
+    for some in map(slice, range(0, len(i), step), range(step, len(i) + step, step)):
+        difference = Z.take(rows.take(i[some]), axis=0)
         difference -= Z.take(j[some], axis=0)
         D[some] = np.einsum("ij,ij->i", difference, difference)
-    return D
-
-
-def _sorted(i: Indices, j: Indices, D: Array, n: int, k: int) -> tuple[Indices, Array]:
-    """The k smallest D of each i = 0 ... n - 1 and their j; the pairs come sorted by i, then j."""
-    pairs = np.empty(len(i), complex)  # which NumPy sorts by the real part, then the imaginary
-    pairs.real, pairs.imag = i, D
+    D[zero > D] = 0.0
+    pairs = np.column_stack([i, D]).view(complex)[:, 0]  # NumPy sorts by both parts in turn
     order = np.argsort(pairs, kind="stable")
-    count = np.bincount(i, minlength=n)
-    rank = np.arange(k)[:, None]
+    count, rank = np.bincount(i, minlength=len(rows)), np.arange(k)[:, None]
     chosen = order.take(np.cumsum(count) - count + rank, mode="clip")
-    distances = D.take(chosen)
-    if count.min() < k:
-        distances[rank >= count] = np.inf
-    return j.take(chosen), distances
+    return j.take(chosen), np.where(rank < count, D.take(chosen), np.inf)

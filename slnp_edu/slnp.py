@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import aslinearoperator
 
 from slnp_edu.base import (
     LinearProjection,
@@ -36,7 +37,7 @@ from slnp_edu.steps import (
 class Round(NamedTuple):
     """What one round of Algorithm 1 leaves behind."""
 
-    W: Array  #: (D, d), whitened
+    W: Array  #: (D, d), whitened unless rescaled
     S: csr_array  #: (N, N), not symmetrised
     gamma: Array  #: (N,)
     J: float  #: the objective (19)
@@ -51,7 +52,9 @@ def rounds(
     *,
     rule: str = "paper",
     start: Any = None,
-    choose: Callable[..., tuple[NDArray[np.intp], Array]] | None = None,
+    find: Callable[..., tuple[NDArray[np.intp], Array]] | None = None,
+    rescale: Callable[[Array], Array] | None = None,
+    anchor: float = 0.0,
 ) -> Iterator[Round]:
     """Run Algorithm 1, round by round and without end: you stop when you have enough.
 
@@ -64,14 +67,21 @@ def rounds(
     d : int or None
         Directions, at most the rank of the data; None for C - 1 or the rank, whichever is less.
     K : int
-        Neighbours per sample.
+        Neighbours per sample, ``n_neighbors`` elsewhere: Algorithm 1 is in the paper's letters.
     rule : {"paper", "can", "fixed"}, default "paper"
         How gamma is found; see `SLNP`.
     start : array, sparse array or LinearOperator of shape (N, N), optional
         The similarities of the first W-step; by default ``1/N_i`` within each class.
-    choose : callable, optional
-        ``choose(Y, y, K)`` returns the neighbours of each sample and their squared distances.
-        By default the nearest: what `neighbours` returns, found by `slnp_edu.search.Search`.
+    find : callable, optional
+        ``find(Y, y, K)`` returns the neighbours of each sample and their squared distances in the
+        form of `neighbours`. By default it's `slnp_edu.search.Search`, which finds the same
+        sooner. Where there's little to leave out (the rule "fixed", a handful of samples) it's
+        `neighbours` itself.
+    rescale : callable, optional
+        ``rescale(W)`` gives W another basis before the neighbours are looked for, say
+        ``lambda W: in_basis(W, "unit")``. By default W stays whitened, as the paper has it.
+    anchor : float, default 0.0
+        The share of LDA's within-class scatter in every W-step; see `SLNP`. Ours, not the paper's.
 
     Yields
     ------
@@ -88,12 +98,18 @@ def rounds(
     X = X - X.mean(axis=0)
     P = whitening(X.T @ X)  # of (22)
     d = count_directions(d, P.shape[1], y)
-    step, seen = RULES[rule], count_seen(rule, y, K)
-    choose = choose or (neighbours if rule == "fixed" else Search())
-    S, gamma = uniform_similarity(y) if start is None else start, None
+    step, seen = _RULES[rule], _count_seen(rule, y, K)
+    plain = rule == "fixed" or (len(X) < 100 and d < 3)
+    find = find or (neighbours if plain else Search())
+    lda = uniform_similarity(y)
+    S: Any = lda if start is None else start
+    gamma = None
     while True:
-        W, eigenvalues = w_step(X, S, d, P)  # (53)-(57)
-        indices, distances = choose(X @ W, y, seen)  # (28)
+        # The anchor is the book's. Without it this is S, as in the paper.
+        mixed = S if anchor == 0 else (1 - anchor) * aslinearoperator(S) + anchor * lda
+        W, eigenvalues = w_step(X, mixed, d, P)  # (53)-(57)
+        W = rescale(W) if rescale else W
+        indices, distances = find(X @ W, y, seen)  # (28)
         gamma, s = step(distances, K, gamma)  # (52), (38)
         S = similarity_matrix(indices, s)  # (54)
         J = objective(distances, s, gamma)  # (19)
@@ -119,14 +135,14 @@ def step_with_fixed_gamma(distances: Array, K: int, gamma: Array | None) -> tupl
 
 
 #: How gamma and S follow from the distances, the number K and the gamma of the round before.
-RULES: dict[str, Callable[[Array, int, Array | None], tuple[Array, Array]]] = {
+_RULES: dict[str, Callable[[Array, int, Array | None], tuple[Array, Array]]] = {
     "paper": step_by_paper,
     "can": step_by_can,
     "fixed": step_with_fixed_gamma,
 }
 
 
-def count_seen(rule: str, y: NDArray[Any], K: int) -> int:
+def _count_seen(rule: str, y: NDArray[Any], K: int) -> int:
     """Count the neighbours a rule has to see: K, one more, or the whole class."""
     largest = int(np.unique(y, return_counts=True)[1].max())
     return {"paper": K, "can": K + 1, "fixed": largest - 1}[rule]
@@ -141,8 +157,9 @@ class SLNP(LinearProjection):
     first round's W is that of LDA.
 
     Reduce the data with PCA first, as the paper does. The constraint (22) makes every direction
-    count alike, so on raw features with many weak ones SLNP looks for neighbours in noise, and its
-    recognition rate can collapse.
+    count alike, so among many weak features SLNP finds one in which only a few samples move, and
+    then has no reason to link those few. J falls all the while. Ten rounds on MNIST's raw pixels
+    recognise 74 % of the digits, where LDA has 87 % and SLNP after ``PCA(40)`` too.
 
     Parameters
     ----------
@@ -160,11 +177,17 @@ class SLNP(LinearProjection):
         with adaptive neighbours. "fixed": (52) in the first round, then kept, with the S-step
         solved exactly over the whole class; J then never rises. It needs memory for N times the
         largest N_i.
-    basis : {"own", "whitened", "orthonormal"}, default "whitened"
+    basis : {"own", "whitened", "orthonormal", "unit"}, default "whitened"
         "whitened" is the paper's constraint (22), ``W'StW = I``, and SLNP's own: it gives every
         direction the same variance. "orthonormal" gives the same subspace a basis with
-        ``W'W = I`` once the rounds are done: distances keep the units of the data, and with it
-        our rates come closest to the paper's. Compare two methods only in the same basis.
+        ``W'W = I`` once the rounds are done: distances keep the units of the data, which suits
+        images, and with it our rates come closest to the paper's. "unit" scales the columns to
+        length 1. Compare two methods only in the same basis; see `slnp_edu.base.in_basis`.
+    anchor : float, default 0.0
+        A share a of LDA's within-class scatter that every W-step keeps: it minimises (1 - a) times
+        SLNP's objective plus a times that scatter, as the sum of ``d_ijk / N_i`` over all pairs of
+        a class. 0 is the paper, 1 is LDA. **This is the book's addition, not the paper's.** It
+        holds a flexible graph back where there are many weak directions. J stays (19).
     verbose : bool, default False
         Print a line after each round, with J.
 
@@ -201,6 +224,7 @@ class SLNP(LinearProjection):
     tol: float = 1e-6
     gamma: str = "paper"
     basis: str = "whitened"
+    anchor: float = 0.0
     verbose: bool = False
 
     own_basis = "whitened"
@@ -209,19 +233,24 @@ class SLNP(LinearProjection):
         check_integer("n_neighbors", self.n_neighbors, 2)
         check_integer("max_iter", self.max_iter, 1)
         check_number("tol", self.tol, 0)
-        check_choice("gamma", self.gamma, tuple(RULES))
+        check_choice("gamma", self.gamma, tuple(_RULES))
+        check_number("anchor", self.anchor, 0, np.nextafter(1, 2))
 
     def _learn(self, X: Array, y: Any) -> Array:
         """Run Algorithm 1 until J stands still or there have been enough rounds."""
         self._warn_of_small_classes(y)
         J: list[float] = []
-        run = rounds(X, y, self.n_components, self.n_neighbors, rule=self.gamma)
+        first: Any = None
+        d, K = self.n_components, self.n_neighbors
+        run = rounds(X, y, d, K, rule=self.gamma, anchor=self.anchor)
         for last in islice(run, self.max_iter):
+            first = last.W if first is None else first
             J.append(last.J)
             if self.verbose:
                 print(f"round {len(J)} of at most {self.max_iter}: J = {last.J:.6g}", flush=True)
             if len(J) > 1 and abs(J[-1] - J[-2]) <= self.tol * abs(J[-1]):
                 break
+        _warn_of_collapse(X @ first, X @ last.W)
         self.similarity_ = last.S
         self.gamma_ = last.gamma
         self.objective_ = np.array(J)
@@ -239,3 +268,23 @@ class SLNP(LinearProjection):
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _warn_of_collapse(before: Array, after: Array) -> None:
+    """Warn where learning has put the variance of the directions onto a handful of samples.
+
+    Kurtosis says it in one number: about 3 if many samples share the variance, N if one has it all.
+    From the first round to the last it doubles where SLNP collapses, as on MNIST without PCA. In
+    the paper's columns of 100 samples and more it never grows by more than 1.6 times.
+    """
+    tails = [
+        np.mean(len(Y) * np.sum(Y**4, axis=0) / np.sum(Y**2, axis=0) ** 2) for Y in (before, after)
+    ]
+    if len(after) >= 100 and tails[1] > 2 * tails[0]:
+        warnings.warn(
+            f"Learning has left some directions to a handful of samples: their mean kurtosis rose "
+            f"from {tails[0]:.1f} to {tails[1]:.1f}. Reduce the data with PCA first, to fewer "
+            "dimensions if you did, or give the fit an anchor, such as anchor=0.3.",
+            UserWarning,
+            stacklevel=4,
+        )

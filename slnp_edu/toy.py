@@ -20,16 +20,16 @@ def make_toy(
 
     Parameters
     ----------
-    kind : {"points", "classes"}
+    kind : {"points", "classes"}, default "points"
         "points": the three points a, b, c of Fig. 1. In the plane b is the nearest to a; on the
         length axis c is, and a and c are of one class.
         "classes": two classes with mean lengths -1 and 1 and standard deviation 0.4.
-    n_samples : int
+    n_samples : int, default 100
         Number of points of "classes", half of them in each.
-    noise : float
+    noise : float, default 4.0
         Standard deviation of the lightness of "classes".
-    random_state : int, RandomState or None
-    return_X_y : bool
+    random_state : int, RandomState or None, default 0
+    return_X_y : bool, default False
         Return ``(data, target)`` instead of a Bunch.
 
     Returns
@@ -69,14 +69,14 @@ def make_fish(
 
     Parameters
     ----------
-    n_samples : int
-    flicker : float
+    n_samples : int, default 60
+    flicker : float, default 1.0
         Standard deviation of each reading of the lightness.
-    n_flickers : int
+    n_flickers : int, default 1
         Readings of the lightness, each under a flicker of its own.
-    young : float
+    young : float, default 0.7
         Share of kind 0 that is young. With 0.5 the mean lengths of the two kinds are the same.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default 0
 
     Returns
     -------

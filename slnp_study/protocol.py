@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold
 
-from slnp_edu.base import BASES, in_basis
+from slnp_edu.base import in_basis
 from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
 from slnp_edu.slnp import SLNP
 from slnp_edu.steps import Array
@@ -25,6 +25,8 @@ from slnp_study.relatives import LADA, SOLDE
 
 Rates = dict[str, dict[str, float]]  # method -> basis -> per cent
 Rows = NDArray[np.intp]
+RULES = ("paper", "can", "fixed")  # for gamma
+BASES = ("own", "whitened", "orthonormal")  # in which the records of the tables hold rates
 
 
 def _lda(A: Array, y: NDArray[Any], d: int, K: int) -> Array:

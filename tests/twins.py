@@ -84,18 +84,22 @@ def nearest_graph(X, y, K):
     return S
 
 
-def slnp(X, y, d, K, rounds, rule="paper", S=None, choose=None):
+def slnp(X, y, d, K, rounds, rule="paper", S=None, choose=None, anchor=0.0, scale=None):
     """Algorithm 1 with the slips mended. Returns W, S, gamma and J after each round.
 
     ``choose(Y, j, others)`` lists (squared distance, index) of j's neighbours; by default the
     nearest: K of them, one more for the rule "can", all for the rule "fixed".
+    ``scale(w)`` is what a column of W is divided by before samples are projected.
     """
     N = len(X)
     S = uniform(y) if S is None else S
     gamma, J = [None] * N, []
     searched = {"paper": K, "can": K + 1, "fixed": N}[rule]
+    Sw = sum(total_scatter(X[[j for j in range(N) if y[j] == label]]) for label in set(y))
     for _ in range(rounds):
-        W, _ = solve(pairwise(X, S), total_scatter(X), d)
+        W, _ = solve((1 - anchor) * pairwise(X, S) + anchor * Sw, total_scatter(X), d)
+        if scale:
+            W = np.column_stack([w / scale(w) for w in W.T])
         Y = np.array([W.T @ x for x in X])
         S, total = np.zeros((N, N)), 0.0
         for j in range(N):
@@ -115,13 +119,10 @@ def slnp(X, y, d, K, rounds, rule="paper", S=None, choose=None):
 
 def lda(X, y, d):
     Sw, Sb = np.zeros((X.shape[1],) * 2), np.zeros((X.shape[1],) * 2)
-    mean = X.mean(axis=0)
     for label in set(y):
         members = X[[j for j in range(len(X)) if y[j] == label]]
-        centre = members.mean(axis=0)
-        for x in members:
-            Sw += np.outer(x - centre, x - centre)
-        Sb += len(members) * np.outer(centre - mean, centre - mean)
+        away = members.mean(axis=0) - X.mean(axis=0)
+        Sw, Sb = Sw + total_scatter(members), Sb + len(members) * np.outer(away, away)
     return solve(Sb, Sw, d, largest=True)[0]
 
 
@@ -146,9 +147,12 @@ def lpp(X, d, K=5, kernel="heat", t=None, y=None):
     return solve(pairwise(X, S), X.T @ D @ X, d)[0]
 
 
-def lfda(X, y, d, K=7):
+def lfda(X, y, d, K=7, kernel="local", t=None, c=1.0):
     """Plain eigenvectors and their eigenvalues."""
     N = len(X)
+    same = [(j, k) for j in range(N) for k in range(N) if j != k and y[j] == y[k]]
+    if t is None:
+        t = c * sum(np.sum((X[j] - X[k]) ** 2) for j, k in same) / len(same)
     within, between = np.zeros((N, N)), np.full((N, N), 1 / N)
     sigma = np.zeros(N)
     for j in range(N):
@@ -161,6 +165,8 @@ def lfda(X, y, d, K=7):
                 squared = float(np.sum((X[j] - X[k]) ** 2))
                 if squared == 0:
                     s = 1.0
+                elif kernel == "heat":
+                    s = np.exp(-squared / t)  # (13)
                 elif sigma[j] * sigma[k] == 0:
                     s = 0.0
                 else:

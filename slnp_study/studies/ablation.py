@@ -96,7 +96,7 @@ def variant(
     (4, 1)
     """
     choose, S = NEIGHBOURS[chosen](X, y, K, seed), STARTS[start](X, y, K)
-    return rounds(X, y, d, K, start=S, choose=choose)
+    return rounds(X, y, d, K, start=S, find=choose)
 
 
 def whitened(X: Array) -> Array:

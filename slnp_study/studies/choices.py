@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from slnp_edu.base import in_basis
-from slnp_edu.slnp import RULES, rounds
+from slnp_edu.slnp import rounds
 from slnp_edu.steps import Array
 from slnp_study import paper
 from slnp_study.packing import pack_counts, unpack_counts
-from slnp_study.protocol import METHODS, nearest_neighbour_is_right, random_split
+from slnp_study.protocol import METHODS, RULES, nearest_neighbour_is_right, random_split
 from slnp_study.studies.ablation import STARTS
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, whole
 
@@ -37,7 +37,7 @@ COMMON_CHOICES: dict[str, tuple[Any, ...]] = {
 #: What is SLNP's alone.
 OWN_CHOICES: dict[str, tuple[Any, ...]] = {
     "start": tuple(STARTS),
-    "gamma": tuple(RULES),
+    "gamma": RULES,
     "K": ("fewer", "paper's", "more"),
     "rounds": (2, paper.ROUNDS),
 }

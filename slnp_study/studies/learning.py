@@ -6,6 +6,7 @@ is ``plans/verdict.md``.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
+from slnp_edu.base import in_basis
 from slnp_edu.slnp import rounds
 from slnp_edu.steps import Array, distances_to, neighbours, similarity_matrix
 from slnp_study import paper
@@ -33,7 +35,7 @@ def learn(part: Part, cell: Cell, seed: int) -> Iterator[tuple[str, Array]]:
     for chosen in ("learned", *OTHERS):
         yield chosen, _last(variant(A, y, d, K, chosen=chosen, seed=seed))
     for basis in INSIDE:
-        yield f"{basis} inside", _last(rounds(A, y, d, K, inside=basis))
+        yield f"{basis} inside", _last(rounds(A, y, d, K, rescale=partial(in_basis, basis=basis)))
     yield "linked", _last(rounds(A, y, d, K, find=find_linked))
 
 
@@ -57,7 +59,7 @@ def find_linked(Y: Array, y: NDArray[Any], K: int) -> tuple[NDArray[np.intp], Ar
         apart = cdist(Y[members], Y[members], "sqeuclidean")
         # Within a piece the way costs next to nothing; so the tree leaves it as rarely as it can.
         apart[piece[:, None] == piece] = np.finfo(float).tiny
-        for j, k in zip(*minimum_spanning_tree(apart).nonzero(), strict=True):
+        for j, k in np.transpose(minimum_spanning_tree(apart).nonzero()):
             if piece[j] != piece[k]:
                 more[members[j]].append(members[k])
                 more[members[k]].append(members[j])

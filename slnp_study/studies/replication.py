@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from slnp_edu.base import BASES
-from slnp_edu.slnp import RULES, SLNP, rounds
+from slnp_edu.slnp import SLNP, rounds
 from slnp_edu.steps import (
     Array,
     fix_signs,
@@ -29,7 +28,7 @@ from slnp_edu.steps import (
 from slnp_study import paper
 from slnp_study.packing import pack, unpack
 from slnp_study.paper import COMMON_BASES
-from slnp_study.protocol import METHODS, Split, random_split
+from slnp_study.protocol import BASES, METHODS, RULES, Split, random_split
 from slnp_study.statistics import (
     Difference,
     Outcomes,

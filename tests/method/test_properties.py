@@ -1,6 +1,7 @@
 """What must hold for any data: invariances, constraints, descent."""
 
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import slnp_edu
-from slnp_edu import LPP, SLNP
+from slnp_edu import LFDA, LPP, SLNP
+from slnp_edu.slnp import rounds
 from slnp_study.relatives import LADA, SOLDE
 
 SOLDE_TR = partial(SOLDE, directions="trace ratio")
 SUPERVISED_LPP = partial(LPP, within_classes=True)
 METHODS = [*(getattr(slnp_edu, name) for name in slnp_edu.__all__), SUPERVISED_LPP, SOLDE_TR]
+METHODS += [partial(LFDA, kernel="heat"), partial(SLNP, anchor=0.3)]
 seeds = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore:n_neighbors=")
 
@@ -151,6 +154,24 @@ def test_fixed_gamma_never_lets_j_rise(seed, K, duplicates):
         y[:2] = 0, 1
     J = SLNP(1, K, gamma="fixed", max_iter=25, tol=0).fit(X, y).objective_
     assert np.all(np.diff(J) <= 1e-10 * J[0])
+
+
+@given(seed=seeds, K=st.integers(2, 12), anchor=st.floats(0, 1))
+def test_fixed_gamma_and_an_anchor_never_let_their_sum_rise(seed, K, anchor):
+    """Of (1 - a) J and a times LDA's scatter, all pairs of a class with weight 1/N_i."""
+    X, y, _ = sample(seed)
+    sums = []
+    for r in islice(rounds(X, y, 2, K, rule="fixed", anchor=anchor), 15):
+        within = sum(2 * np.sum((X[y == c] @ r.W).var(axis=0)) * np.sum(y == c) for c in range(3))
+        sums.append((1 - anchor) * r.J + anchor * within)
+    assert np.all(np.diff(sums) <= 1e-10 * sums[0])
+
+
+@given(seed=seeds, rule=st.sampled_from(["paper", "can", "fixed"]))
+def test_an_anchor_of_1_is_lda_in_every_round(seed, rule):
+    X, y, _ = sample(seed)
+    for r in islice(rounds(X, y, 2, 4, rule=rule, anchor=1), 4):
+        assert twins.angle(r.W, twins.lda(X, y, 2)) < 1e-6
 
 
 @given(seed=seeds, d=st.integers(1, 4), duplicates=st.booleans())

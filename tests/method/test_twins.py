@@ -12,6 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 import slnp_edu
 from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
 from slnp_edu.base import BASES, in_basis
+from slnp_edu.slnp import rounds
 from slnp_edu.steps import uniform_similarity, w_step
 from slnp_study.relatives import LADA, SOLDE, inverse_shares, trace_ratio
 from slnp_study.studies import ablation
@@ -68,14 +69,33 @@ def test_slnp(make, rule, K, seed):
     # With D > N the best C - 1 directions shrink every class to a point; fewer are not unique.
     # With K = 2 the graph of a class may fall apart, and even those are not unique after round 1.
     d = 3
-    rounds = 1 if make is wide and K == 2 else 4
-    model = SLNP(d, K, max_iter=rounds, tol=0, gamma=rule).fit(X, y)
-    W, S, gamma, J = twins.slnp(X, y, d, K, rounds, rule)
+    few = 1 if make is wide and K == 2 else 4
+    model = SLNP(d, K, max_iter=few, tol=0, gamma=rule).fit(X, y)
+    W, S, gamma, J = twins.slnp(X, y, d, K, few, rule)
     assert twins.angle(model.components_.T, W) < TOLERANCE
     np.testing.assert_allclose(model.objective_, J[: model.n_iter_], rtol=1e-8, atol=1e-12)
     if make is not wide:
         np.testing.assert_allclose(model.similarity_.toarray(), S, atol=1e-8)
         np.testing.assert_allclose(model.gamma_, gamma, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [plain, with_duplicates])
+@pytest.mark.parametrize("rule", ["paper", "fixed"])
+def test_slnp_with_an_anchor_or_another_basis_inside_the_loop(make, rule):
+    X, y = make(1)
+    d, K = 3, 4
+    for options, changed in (
+        ({"anchor": 0.3}, {"anchor": 0.3}),
+        ({"rescale": lambda W: in_basis(W, "unit")}, {"scale": np.linalg.norm}),
+    ):
+        *_, last = islice(rounds(X, y, d, K, rule=rule, **options), 4)
+        W, S, _, J = twins.slnp(X, y, d, K, 4, rule, **changed)
+        assert twins.angle(last.W, W) < TOLERANCE
+        np.testing.assert_allclose(last.J, J[-1])
+        np.testing.assert_allclose(last.S.toarray(), S, atol=1e-8)
+    anchored = SLNP(d, K, gamma=rule, anchor=0.3, max_iter=4, tol=0).fit(X, y)
+    *_, last = islice(rounds(X, y, d, K, rule=rule, anchor=0.3), 4)
+    np.testing.assert_allclose(anchored.components_.T, last.W, rtol=1e-9, atol=1e-12)
 
 
 def by_distance(Y, j, chosen):
@@ -209,11 +229,18 @@ def test_lpp_of_all_others_and_of_a_sample_without_any():
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", DATA)
-@pytest.mark.parametrize("K", [7, 3])
-def test_lfda(make, K, seed):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"K": 3}, {"kernel": "heat"}, {"kernel": "heat", "c": 0.2}, {"kernel": "heat", "t": 9.0}],
+    ids=str,
+)
+def test_lfda(make, options, seed):
     X, y = make(seed)
-    plain, weighted = (LFDA(3, K, metric=metric).fit(X, y) for metric in ("plain", "weighted"))
-    W, values = twins.lfda(X, y, 3, K)
+    named = {"n_neighbors" if name == "K" else name: value for name, value in options.items()}
+    plain, weighted = (
+        LFDA(3, metric=metric, **named).fit(X, y) for metric in ("plain", "weighted")
+    )
+    W, values = twins.lfda(X, y, 3, **options)
     assert twins.angle(plain.components_.T, W) < TOLERANCE
     # The metric is what distances see: WW' of the plain, W diag(lambda) W' of the weighted.
     for model, expected in ((plain, W @ W.T), (weighted, W @ np.diag(values) @ W.T)):
@@ -291,14 +318,14 @@ def test_lada_stops_when_its_ratio_stands_still():
     J = LADA(2, tol=0, max_iter=5).fit(X, y).objective_
     change = -np.diff(J) / J[1:]
     assert np.all(np.diff(change) < 0)
-    for rounds in (2, 3, 4):  # a fraction of the ratio it falls to, not of the one before
-        last, before = J[rounds - 1], J[rounds - 2]
+    for few in (2, 3, 4):  # a fraction of the ratio it falls to, not of the one before
+        last, before = J[few - 1], J[few - 2]
         for tol, found in (
-            (change[rounds - 2] * (1 + 1e-9), rounds),
+            (change[few - 2] * (1 + 1e-9), few),
             ((before - last) / before, 5),
         ):
-            model = LADA(2, tol=tol, max_iter=rounds + (found == 5)).fit(X, y)
-            assert model.n_iter_ == len(model.objective_) == rounds + (found == 5)
+            model = LADA(2, tol=tol, max_iter=few + (found == 5)).fit(X, y)
+            assert model.n_iter_ == len(model.objective_) == few + (found == 5)
     one = LADA(1, tol=0).fit(X[:, :1], y)  # one direction only: nothing moves
     assert one.n_iter_ == 2
 
@@ -395,10 +422,8 @@ def test_lsda(make, options, seed):
 
 
 def constraint(basis, X):
-    """The matrix B of the promised ``W'BW = I``, or None: "own" promises nothing in common."""
-    return {"own": None, "whitened": twins.total_scatter(X), "orthonormal": np.eye(X.shape[1])}[
-        basis
-    ]
+    """The matrix B of the promised ``W'BW = I``, or None."""
+    return {"whitened": twins.total_scatter(X), "orthonormal": np.eye(X.shape[1])}.get(basis)
 
 
 def directions(method, X, y, basis):
@@ -420,33 +445,27 @@ def test_every_basis_keeps_its_promise_and_the_space(method, basis, make):
     B = constraint(basis, X)
     if B is not None:
         np.testing.assert_allclose(W.T @ B @ W, np.eye(3), rtol=0, atol=1e-10)
-        largest = W[np.abs(W).argmax(axis=0), range(3)]
-        assert np.all(largest > 0)
-
-
-@pytest.mark.parametrize("make", DATA)
-def test_own_and_whitened_coincide_for_slnp(make):
-    X, y = make(1)
-    own, default = SLNP(3, basis="own").fit(X, y), SLNP(3).fit(X, y)
-    np.testing.assert_allclose(default.components_, own.components_, rtol=1e-9, atol=1e-12)
-
-
-def test_in_basis_own_is_what_went_in():
-    W = np.array([[3.0], [-1.0]])
-    assert in_basis(W, "own") is W
+    if basis == "unit":  # each column of the method's own, scaled
+        own = directions(method, X, y, "own")
+        for w, v in zip(W.T, own.T, strict=True):
+            assert abs(w @ v) == pytest.approx(np.linalg.norm(v))
+            assert w @ w == pytest.approx(1)
+    if basis != "own":
+        assert np.all(W[np.abs(W).argmax(axis=0), range(3)] > 0)
 
 
 def test_a_basis_has_no_negative_zero():
     W = in_basis(np.array([[0.0], [-2.0]]), "orthonormal")
     assert W.tolist() == [[0.0], [1.0]]
     assert not np.signbit(W).any()
+    assert in_basis(W, "own") is W
 
 
 def test_a_basis_keeps_the_order_of_the_columns():
     """Gram-Schmidt: the first m columns span what the first m of W span."""
     X, _ = plain(3)
     W = np.random.default_rng(3).normal(size=(6, 4))
-    for basis in ("whitened", "orthonormal"):
+    for basis in ("whitened", "orthonormal", "unit"):
         V = in_basis(W, basis, X)
         for m in range(1, 5):
             assert twins.angle(V[:, :m], W[:, :m]) < TOLERANCE
@@ -489,6 +508,7 @@ def test_nearly_parallel_columns_come_out_orthonormal_all_the_same():
 
 def test_dependent_columns_are_dropped_from_an_orthonormal_basis():
     W = np.random.default_rng(6).normal(size=(5, 2)) * [1e-9, 1e9]
+    assert in_basis(np.column_stack([W, np.zeros(5)]), "unit").shape == (5, 2)
     V = in_basis(np.column_stack([W[:, 0], 2 * W[:, 0], np.zeros(5), W[:, 1]]), "orthonormal")
     np.testing.assert_allclose(V.T @ V, np.eye(2), atol=1e-14)
     assert twins.angle(V, W) < TOLERANCE
