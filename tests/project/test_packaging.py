@@ -20,7 +20,9 @@ OURS = {path.stem for folder in FOLDERS for path in (ROOT / folder).rglob("*")} 
 
 def declared(extras):
     """The packages in these extras of pyproject.toml."""
-    names = {canonicalize_name(Requirement(line).name) for extra in extras for line in EXTRAS[extra]}
+    names = {
+        canonicalize_name(Requirement(line).name) for extra in extras for line in EXTRAS[extra]
+    }
     return names - {"slnp-edu"}
 
 
