@@ -89,8 +89,8 @@ verify: $(READY)  ## run a sample of them again, compare (ALL=1: all)
 	$(BIN)/python -m slnp_study verify $(if $(ALL),--all)
 bench: $(READY)  ## time SLNP beside other methods; writes speed.json
 	$(BIN)/python benchmarks/bench.py
-peers: .venv/.with-peers  ## run the tests that need Dask or polars
-	$(PYTEST) tests/study/test_cluster.py tests/method/test_estimators.py
+cluster: .venv/.with-cluster  ## test the experiments on a Dask cluster
+	$(PYTEST) tests/study/test_cluster.py
 mutate: .venv/.with-mutate  ## break the method in each place (hours; ONLY=...)
 	$(BIN)/mutmut run $(if $(ONLY),"$(ONLY)"); $(BIN)/mutmut results
 portable: $(READY)  ## compute as other processors would (FEW=1: as one)
@@ -98,7 +98,7 @@ portable: $(READY)  ## compute as other processors would (FEW=1: as one)
 ranges: .venv/.with-ranges  ## test the oldest and the newest versions allowed
 	for run in 3.11/lowest-direct 3.13/highest 3.14/highest; do \
 	  $(BIN)/uv run --isolated --no-project --no-python-downloads --python $${run%/*} --resolution $${run#*/} \
-	    --with-editable ".[test,peers]" python -m pytest -n 2 --dist loadscope -p no:cacheprovider \
+	    --with-editable ".[test,cluster]" python -m pytest -n 2 --dist loadscope -p no:cacheprovider \
 	    -W default::DeprecationWarning tests/method tests/study slnp_edu slnp_study || exit 1; done
 wheel: $(READY)  ## pack the method alone into _build/method
 	rm -rf _build/method && mkdir -p _build/method && cp -r slnp_edu pyproject.toml README.md LICENSE _build/method
