@@ -96,10 +96,10 @@ mutate: .venv/.with-mutate  ## break the method in each place (hours; ONLY=...)
 portable: $(READY)  ## compute as other processors would (FEW=1: as one)
 	$(BIN)/python tools/release_portable.py $(if $(FEW),--few)
 ranges: .venv/.with-ranges  ## test the oldest and the newest versions allowed
-	for run in 3.11/lowest-direct 3.13/highest 3.14/highest; do \
+	failed=0; for run in 3.11/lowest-direct 3.13/highest 3.14/highest; do \
 	  $(BIN)/uv run --isolated --no-project --no-python-downloads --python $${run%/*} --resolution $${run#*/} \
 	    --with-editable ".[test,cluster]" python -m pytest -n 2 --dist loadscope -p no:cacheprovider \
-	    -W default::DeprecationWarning tests/method tests/study slnp_edu slnp_study || exit 1; done
+	    -W default::DeprecationWarning tests/method tests/study slnp_edu slnp_study || failed=1; done; exit $$failed
 wheel: $(READY)  ## pack the method alone into _build/method
 	rm -rf _build/method && mkdir -p _build/method && cp -r slnp_edu pyproject.toml README.md LICENSE _build/method
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir _build/method _build/method
