@@ -13,13 +13,10 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 # Text is UTF-8, in every process. alembic, which nbgrader uses, asks the locale and not Python: so both are set.
 export PYTHONUTF8 := 1
-ifneq ($(shell locale charmap 2>/dev/null),UTF-8)
-export LC_ALL := C.UTF-8
-endif
+export LC_ALL := $(if $(filter UTF-8,$(shell locale charmap 2>/dev/null)),$(LC_ALL),C.UTF-8)
 # What libraries keep in the home folder (fonts, connections, caches) goes into _build if it cannot be written to.
 ifneq ($(shell test -w "$$HOME" && echo writable),writable)
-export HOME := $(CURDIR)/_build/home
-$(shell mkdir -p "$(CURDIR)/_build/home")
+export HOME := $(shell mkdir -p _build/home && cd _build/home && pwd)
 endif
 
 .PHONY: help $(shell sed -nE 's/^([a-z]+):.*## .*/\1/p' Makefile)
@@ -57,8 +54,7 @@ lab: .venv/.with-lab  ## open the chapters in JupyterLab
 
 ## author
 lint: $(READY)  ## ruff (notebooks included) and codespell
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	git ls-files --cached --others --exclude-standard | xargs $(BIN)/codespell
 quick: lint  ## lint, the fast tests of the method and the study
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/method tests/study slnp_edu slnp_study
