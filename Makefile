@@ -26,7 +26,7 @@ help:
 
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; now = "%d.%d" % sys.version_info[:2]; now in "$(TESTED)".split(", ") \
-	  or print("Python", now, "is not tested here, $(TESTED) are. If this fails, try: make PYTHON=python3.11 ...")'
+	  or print("This is Python %s. We test $(TESTED). If it fails, try: make PYTHON=python3.11 ..." % now)'
 	$(PYTHON) -m venv .venv
 	$(INSTALL) --requirement requirements.txt --editable .
 	@touch $@
