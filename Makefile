@@ -1,109 +1,111 @@
-# Everything runs in .venv, which the first target to need it sets up from requirements.txt.
+# Everything runs in .venv, which the first target to need it sets up with the versions of requirements.txt.
 PYTHON ?= python3
+TESTED := 3.11, 3.12, 3.13
 BIN := .venv/bin
 READY := .venv/.ready
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+FREEZE := $(BIN)/python -m pip freeze --all --exclude pip --exclude slnp-edu
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadscope
 PORT ?= 8000
 
 # One thread per process: results never depend on the thread count, and two test workers fit two cores.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-export MKL_NUM_THREADS := 1
 # Text is UTF-8, in every process. alembic, which nbgrader uses, asks the locale and not Python: so both are set.
 export PYTHONUTF8 := 1
-ifneq ($(shell locale charmap 2>/dev/null),UTF-8)
-export LC_ALL := C.UTF-8
-endif
+export LC_ALL := $(if $(filter UTF-8,$(shell locale charmap 2>/dev/null)),$(LC_ALL),C.UTF-8)
 # What libraries keep in the home folder (fonts, connections, caches) goes into _build if it cannot be written to.
 ifneq ($(shell test -w "$$HOME" && echo writable),writable)
-export HOME := $(CURDIR)/_build/home
-$(shell mkdir -p "$(CURDIR)/_build/home")
+export HOME := $(shell mkdir -p _build/home && cd _build/home && pwd)
 endif
 
-.DEFAULT_GOAL := help
-.PHONY: help setup book pdf serve quick test mutate browser course portable ranges lint execute reproduce verify assignments grade lab bench requirements clean
-
-help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
-
-setup: $(READY)  ## set up .venv with the tested versions (the other targets do this by themselves)
+.PHONY: help $(shell sed -nE 's/^([a-z]+):.*## .*/\1/p' Makefile)
+help:
+	@sed -nE 's/^## (.*)/\1||/p; s/^([a-z]+):.*## (.*)/|\1|\2/p' Makefile \
+	  | awk -F '|' '$$1 {who = $$1; next} {printf "%-10s make %-12s %s\n", who, $$2, $$3; who = ""}'
 
 $(READY): requirements.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit("This project needs Python 3.11 or newer; try: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; now = "%d.%d" % sys.version_info[:2]; now in "$(TESTED)".split(", ") \
+	  or print("This is Python %s. We test $(TESTED). If it fails, try: make PYTHON=python3.11 ..." % now)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(INSTALL) --requirement requirements.txt --editable .
 	@touch $@
 
-book: $(READY)  ## build the book into _build/html; any warning is an error
+# What only some targets need is an extra in pyproject.toml. It's installed when one of them is first called.
+.venv/.with-%: $(READY) constraints.txt
+	@echo "This target needs the extra '$*' of pyproject.toml: installing it into .venv, once."
+	$(INSTALL) --constraint requirements.txt --constraint constraints.txt --no-build-isolation --editable ".[$*]"
+	@touch $@
+
+## reader
+setup: $(READY)  ## set up .venv (each target does that by itself)
+book: $(READY)  ## build the book into _build/html
 	$(BIN)/jupyter-book build --all --warningiserror --nitpick --keep-going --quiet .
 	@echo "The book: point the browser at file://$(CURDIR)/_build/html/index.html, or run make serve"
-
-pdf: book  ## build the book and print it into one PDF, _build/html/slnp-step-by-step.pdf (needs chromium)
-	$(BIN)/python tools/author_pdf.py
-
-serve: $(READY)  ## serve the built book on this machine and print the address (another port: make serve PORT=8123)
+serve: $(READY)  ## show the built book in a browser (or: PORT=8123)
 	@test -f _build/html/index.html || $(MAKE) book
 	@echo "The book: http://localhost:$(PORT)/  (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null \
 	  || { echo "Cannot serve there: is port $(PORT) taken? Try: make serve PORT=8123"; exit 1; }
+pdf: book .venv/.with-browser  ## print the book into one PDF (needs chromium)
+	$(BIN)/python tools/author_pdf.py
+lab: .venv/.with-lab  ## open the chapters in JupyterLab
+	$(BIN)/jupyter lab book
 
-quick: lint  ## the inner loop, under a minute on two quiet cores: lint and the tests of the method and the evidence, but the slow ones
+## author
+lint: $(READY)  ## ruff (notebooks included) and codespell
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	git ls-files --cached --others --exclude-standard | xargs $(BIN)/codespell
+quick: lint  ## lint, the fast tests of the method and the study
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/method tests/study slnp_edu slnp_study
-
-test: lint  ## run the tests: lint, unit tests, doctests, the texts, every notebook cell; report coverage
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not course" --cov --cov-report=term --ignore-glob 'tests/site/test_browser*' tests slnp_edu slnp_study
-	$(BIN)/python -m pytest -n 2 --dist loadscope book
-
-mutate: $(READY)  ## change the module in one place after the other and see whether its tests notice; hours (not in CI; ONLY="slnp_edu.steps.*": of one file)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "mutmut>=3.8,<4"
-	$(BIN)/mutmut run $(if $(ONLY),"$(ONLY)"); $(BIN)/mutmut results
-
-browser: book  ## build the book and look at every page in a real browser (needs chromium; FEW=1: at one of every kind, as CI does)
+test: lint  ## lint, tests, every cell of every notebook
+	$(PYTEST) --cov --cov-report=term --ignore tests/course --ignore-glob 'tests/site/test_browser*' tests slnp_edu slnp_study
+	$(PYTEST) book
+types: .venv/.with-types  ## mypy
+	$(BIN)/mypy
+numbers: $(READY)  ## write the numbers that pages quote from the records
+	$(BIN)/python tools/author_numbers.py
+execute: $(READY)  ## run the chapters, or one, and store (CHAPTER=04)
+	$(BIN)/python tools/author_execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
+browser: book .venv/.with-browser  ## look at every page in chromium (FEW=1: at a few)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/site/test_browser*.py -k "not slow_machine"
 	$(if $(FEW),,$(BIN)/python -m pytest tests/site/test_browser_pages.py -k slow_machine)
 	@echo "What each page looks like: _build/screenshots"
 
-course: $(READY)  ## attack the grading: hostile notebooks, pages in chromium, a busy machine (needs bubblewrap)
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m course tests
-
-portable: $(READY)  ## run the notebooks and some of the records as other processors would, about half an hour (FEW=1: on two of them, the records of the tables only)
-	$(BIN)/python tools/release_portable.py $(if $(FEW),--few)
-
-ranges: $(READY)  ## run the module's tests with the lowest versions that pyproject.toml allows, and the newest
-	$(BIN)/python tools/release_ranges.py
-
-lint: $(READY)  ## ruff (notebooks included), mypy and codespell
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	git ls-files --cached --others --exclude-standard | xargs $(BIN)/codespell
-
-execute: $(READY)  ## run the chapters and store their outputs (all, or one: make execute CHAPTER=04)
-	$(BIN)/python tools/author_execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
-
-reproduce: $(READY)  ## run the paper's experiments on the real data and write the records (about 25 minutes on two cores)
-	$(BIN)/python -m slnp_study reproduce
-
-verify: $(READY)  ## run a random sample of the experiments again and compare with the records (ALL=1: every one)
-	$(BIN)/python -m slnp_study verify $(if $(ALL),--all)
-
-assignments: $(READY)  ## generate the student versions of the assignments; refuse if one has drifted (UPDATE=1: write them)
+## teacher
+assignments: .venv/.with-course  ## check the students' versions (UPDATE=1: write)
 	$(BIN)/python course/make_assignments.py $(if $(UPDATE),--update)
-
-grade: $(READY)  ## grade students' notebooks: make grade SUBMISSIONS=dir (OUT=dir, REPORT=1, OPTIONS="...": see the page on grading)
+grade: .venv/.with-course  ## grade what came back: make grade SUBMISSIONS=dir
 	$(BIN)/python course/grade.py $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") $(if $(REPORT),--report) $(OPTIONS)
+course: .venv/.with-course .venv/.with-browser  ## test assignments and grading (needs bubblewrap)
+	$(PYTEST) tests/course
 
-lab: $(READY)  ## open JupyterLab on the chapters, which read there as in the book
-	$(BIN)/jupyter lab book
-
-bench: $(READY)  ## time SLNP beside other methods and beside its bare matrix products; writes slnp_study/results/speed.json
+## maintainer
+reproduce: $(READY)  ## run the paper's experiments, write the records
+	$(BIN)/python -m slnp_study reproduce
+verify: $(READY)  ## run a sample of them again, compare (ALL=1: all)
+	$(BIN)/python -m slnp_study verify $(if $(ALL),--all)
+bench: $(READY)  ## time SLNP beside other methods; writes speed.json
 	$(BIN)/python benchmarks/bench.py
-
-requirements:  ## re-resolve requirements.txt from the ranges in pyproject.toml
+cluster: .venv/.with-cluster  ## test the experiments on a Dask cluster
+	$(PYTEST) tests/study/test_running.py -k cluster
+mutate: .venv/.with-mutate  ## break the method in each place (hours; ONLY=...)
+	$(BIN)/mutmut run $(if $(ONLY),"$(ONLY)"); $(BIN)/mutmut results
+portable: $(READY)  ## compute as other processors would (FEW=1: as one)
+	$(BIN)/python tools/release_portable.py $(if $(FEW),--few)
+ranges: .venv/.with-ranges  ## test the oldest and the newest versions allowed
+	failed=0; for run in 3.11/lowest-direct 3.13/highest 3.14/highest; do \
+	  $(BIN)/uv run --isolated --no-project --no-python-downloads --python $${run%/*} --resolution $${run#*/} \
+	    --with-editable ".[test,cluster]" python -m pytest -n 2 --dist loadscope -p no:cacheprovider \
+	    -W default::DeprecationWarning tests/method tests/study slnp_edu slnp_study || failed=1; done; exit $$failed
+wheel: $(READY)  ## pack the method alone into _build/method
+	rm -rf _build/method && mkdir -p _build/method && cp -r slnp_edu pyproject.toml README.md LICENSE _build/method
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir _build/method _build/method
+requirements:  ## choose the exact versions of all packages anew
 	rm -rf .venv && $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[dev]"
-	{ echo "# Exact versions this project is tested with. Made by 'make requirements' from pyproject.toml."; \
-	  $(BIN)/python -m pip freeze --exclude slnp-edu; } > requirements.txt
-
-clean:  ## remove what the build made, .venv included
+	$(INSTALL) ".[book,test]"
+	{ echo "# What make book and make test need, exactly. Made by make requirements."; $(FREEZE); } > requirements.txt
+	$(INSTALL) --constraint requirements.txt ".[all]"
+	{ echo "# What the other targets add, exactly. Made by make requirements."; $(FREEZE) | grep -vxFf requirements.txt; } > constraints.txt
+clean:  ## remove what was built, .venv included
 	rm -rf .venv _build *.egg-info .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis mutants
