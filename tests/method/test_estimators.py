@@ -185,7 +185,7 @@ def test_input_is_left_alone():
 def test_the_defaults_are_the_documented_ones(method):
     """A docstring says "default" and the value, or "optional" for None."""
     for name, value in method().get_params().items():
-        kind = re.search(rf"^ +{name} : (.+)$", method.__doc__, re.M).group(1)
+        kind = re.search(rf"^ *{name} : (.+)$", method.__doc__, re.M).group(1)
         default = re.search(r", default (.+)|, (optional)", kind).group(1)
         assert value == (literal_eval(default) if default else None)
 
