@@ -1,8 +1,15 @@
 """The studies of the replication, one file each; `STUDIES` lists them by name."""
 
-from slnp_study.studies import ablation, choices, replication, rivals, tuning
+from slnp_study.studies import (
+    ablation,
+    choices,
+    dimensions,
+    learning,
+    replication,
+    rivals,
+    tuning,
+)
 
+_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions)
 #: By the name that a study's records add to that of the data set.
-STUDIES = {
-    module.STUDY.name: module.STUDY for module in (replication, ablation, tuning, choices, rivals)
-}
+STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

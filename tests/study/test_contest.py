@@ -1,0 +1,104 @@
+"""Studies in which methods meet: against scikit-learn, from the registered plan, by a brute force."""
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+from slnp_edu.base import in_basis
+from slnp_study import records
+from slnp_study.contest import BASES, Cell, compete
+from slnp_study.packing import unpack
+from slnp_study.protocol import Split
+from slnp_study.studies import STUDIES, learning, rivals
+from slnp_study.study import PLANS
+
+X, Y = load_digits(return_X_y=True)
+ORDER = np.argsort(Y, kind="stable")
+X, Y = X[ORDER], Y[ORDER]
+CELL = Cell(N_i=8, D_PCA=20, d=9, K=3)
+
+
+@pytest.fixture(scope="module")
+def unit():
+    """One split of the digits by all methods, as if a digit were a person."""
+    contest = rivals.STUDY.units.__self__
+    return contest, compete(X, Y, contest=contest, dataset="yale_b", cell=CELL, seed=100)
+
+
+def test_rates_are_those_of_scikit_learns_neighbour(unit):
+    contest, found = unit
+    split = Split(X, Y, N_i=8, D_PCA=20, seed=100)
+    projections = dict(contest.learn(split, CELL, 100))
+    assert tuple(projections) == contest.methods
+    for name in ("SLNP", "anchored, 0.3", "LFDA, c = 0.25", "NCA"):
+        for basis, count in zip(BASES, found["right"][name], strict=True):
+            V = in_basis(projections[name], basis, split.A)
+            nearest = KNeighborsClassifier(1, algorithm="brute").fit(split.A @ V, split.y_train)
+            assert abs(np.sum(nearest.predict(split.B @ V) == split.y_test) - count) <= 1
+
+
+def test_counts_of_a_class_are_kept(unit):
+    contest, found = unit
+    split = Split(X, Y, N_i=8, D_PCA=20, seed=100)
+    bits = unpack(found["outcomes"], len(contest.methods) * len(BASES), found["tested"])
+    W = dict(contest.learn(split, CELL, 100))["LDA"]
+    kept = bits[contest.methods.index("LDA") * len(BASES)]
+    for label in range(10):
+        there = split.y_test == label
+        assert kept[there].sum() == split.right(W, BASES[0])[there].sum()
+
+
+def test_the_rounds_are_chosen_without_the_test_part():
+    split = Split(X, Y, N_i=8, D_PCA=20, seed=100)
+    chosen = rivals.choose_rounds(split, CELL, 100)
+    split.B, split.y_test = split.B[::-1] * 7, split.y_test[::3]
+    assert rivals.choose_rounds(split, CELL, 100) == chosen
+
+
+REGISTERED = [name for name in records.names() if STUDIES[name.partition("-")[2]].plan]
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_a_record_names_the_plan_that_was_committed_before_it(name):
+    record = records.load(name)
+    plan = PLANS / record["plan"]
+    assert record["plan_sha256"] == hashlib.sha256(plan.read_bytes()).hexdigest()
+    path, root = records.RESULTS / f"{name}.json", Path(__file__).parents[2]
+    log = ["git", "log", "--format=%H", "--reverse", "--"]
+    first = [
+        subprocess.run([*log, file], cwd=root, capture_output=True, text=True).stdout.split()[:1]
+        for file in (plan, path)
+    ]
+    if all(first):  # both are committed, and the history is here
+        order = ["git", "merge-base", "--is-ancestor", first[0][0], first[1][0]]
+        assert subprocess.run(order, cwd=root).returncode == 0
+        assert first[0] != first[1]
+
+
+def test_pieces_of_a_class_are_tied_by_their_nearest_pairs():
+    """Against Kruskal's rule: of all pairs between pieces, the nearest that still joins two."""
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(40, 2)) + 20 * rng.integers(0, 3, (40, 1)), np.repeat([0, 1], 20)
+    indices, distances = learning.find_linked(Z, y, 2)
+    own = np.arange(40)[:, None]
+    np.testing.assert_array_equal(np.isinf(distances), indices == own)
+    for label in (0, 1):
+        members = np.flatnonzero(y == label)
+        D = cdist(Z[members], Z[members], "sqeuclidean")
+        near = np.argsort(D, axis=1, kind="stable")[:, 1:3]
+        linked = np.zeros((20, 20), bool)
+        np.put_along_axis(linked, near, True, axis=1)
+        for j, k in zip(*np.unravel_index(np.argsort(D, axis=None), D.shape), strict=True):
+            _, piece = connected_components(linked, directed=False)
+            if piece[j] != piece[k]:
+                linked[j, k] = linked[k, j] = True
+        for row, j in zip(linked, members, strict=True):
+            found = set(indices[j][np.isfinite(distances[j])].tolist())
+            assert found == set(members[row].tolist())
