@@ -56,9 +56,10 @@ def find_linked(Y: Array, y: NDArray[Any], K: int) -> tuple[NDArray[np.intp], Ar
     for label in np.unique(y):
         members = np.flatnonzero(y == label)
         _, piece = connected_components(graph[members][:, members], directed=False)
-        apart = cdist(Y[members], Y[members], "sqeuclidean")
-        # Within a piece the way costs next to nothing; so the tree leaves it as rarely as it can.
-        apart[piece[:, None] == piece] = np.finfo(float).tiny
+        D = cdist(Y[members], Y[members], "sqeuclidean")
+        # Any way within a piece is shorter than any way out: the tree leaves as rarely as it can.
+        # (SciPy takes lengths below 1e-8 for no way at all.)
+        apart = np.where(piece[:, None] == piece, 1.0, 2.0 + D / D.max())
         for j, k in np.transpose(minimum_spanning_tree(apart).nonzero()):
             if piece[j] != piece[k]:
                 more[members[j]].append(members[k])

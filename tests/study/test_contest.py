@@ -1,4 +1,4 @@
-"""Studies in which methods meet: against scikit-learn, from the registered plan, by a brute force."""
+"""Studies in which methods meet: against scikit-learn, the registered plan and brute force."""
 
 import hashlib
 import subprocess
