@@ -36,7 +36,8 @@ SHEETS = r'<link(?=[^>]*rel="stylesheet")[^>]*href="([^"?]*)'
 SEARCH = r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>'
 # Sphinx has no place for find.js, which comes between its own scripts of the search.
 FIND = r'<script[^>]*\bsrc="_static/searchtools\.js[^>]*></script>'
-FOUND = r'\g<0><script src="_static/treated.js"></script><script src="_static/find.js"></script>'
+FOUND = r'\g<0><script defer src="_static/treated.js"></script>'
+FOUND += '<script defer src="_static/find.js"></script>'
 # myst-nb: images come without their size, so that the text jumps when they are there.
 PICTURE = r'(?m)^<img (?P<rest>[^>]*src="(?P<src>[^"]*/_images/[^"]*\.png)") />'
 
