@@ -23,6 +23,8 @@ RULES = {
     ),
     # sphinx-book-theme: a click on "download" shows the notebook as text instead of saving it.
     r'target="_blank"(?=\s*class="btn btn-sm btn-download-source)': 'target="_blank" download',
+    # pydata-sphinx-theme: the button of the search is read out without the keys that it shows.
+    r'title="Search" aria-label="Search"(?= data-bs)': 'title="Search"',
     # myst-nb: "Toggle hidden content" is read out instead of the title of the folded cell.
     r'<summary aria-label="Toggle hidden content">': "<summary>",
     # docutils: a bibliography is a list without items, and its entries have a role that is no more.
@@ -53,13 +55,6 @@ def with_size(tag, folder):
     return f'<div class="picture"><img {size} {tag["rest"]}></div>'
 
 
-def with_fewer_colours(path):
-    """A figure of 256 colours: under half of the bytes, as sharp, and to the eye the same."""
-    with Image.open(path) as image:
-        few = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=0)
-        few.save(path, dpi=image.info.get("dpi"))
-
-
 def sheet(path, static):
     """A style sheet with those that it imports; addresses as seen from the folder static."""
     text = path.read_text(encoding="utf-8").replace('@charset "UTF-8";', "")
@@ -70,12 +65,10 @@ def sheet(path, static):
 def mend(app, exception):
     if exception is not None or app.builder.format != "html":
         return
-    out, found = Path(app.outdir), Counter()
+    out, static, found = Path(app.outdir), Path(app.outdir, "_static"), Counter()
     sheets = re.findall(SHEETS, (out / "search.html").read_text(encoding="utf-8"))
-    text = "".join(sheet(out / name, out / "_static") for name in sheets)
-    (out / "_static" / "book.css").write_text(text, encoding="utf-8")
-    for picture in (out / "_images").glob("*.png"):
-        with_fewer_colours(picture)
+    text = "".join(sheet(out / name, static) for name in sheets)
+    (static / "book.css").write_text(text, encoding="utf-8")
     for page in out.rglob("*.html"):
         rules = {FIND: FOUND} if page.name == "search.html" else {SEARCH: ""}
         rules |= RULES | {PICTURE: lambda tag, folder=page.parent: with_size(tag, folder)}

@@ -14,6 +14,7 @@ PARTS = (
     '<script src="../_static/read.js"></script>',
     '<script src="../_static/searchtools.js?v=1"></script>',
     '<a target="_blank"\n   class="btn btn-sm btn-download-source-button">',
+    '<button title="Search" aria-label="Search" data-bs-placement="bottom">',
     '<summary aria-label="Toggle hidden content">',
     '<div role="list" class="citation-list">',
     '<div class="citation" role="doc-biblioentry">',
