@@ -12,6 +12,7 @@ from pathlib import Path
 
 from docutils import nodes
 from fontTools import subset
+from fontTools.ttLib import TTFont
 from math_core import LatexError, LatexToMathML
 from sphinx.errors import ExtensionError
 from sphinx.util.logging import get_node_location
@@ -55,25 +56,26 @@ def write(tag, translator, node):
     raise nodes.SkipNode
 
 
-def cut(source, blocks, target):
+def cut(font, blocks, target):
     """The signs of these blocks of Unicode as a font of their own."""
     options = subset.Options(layout_features=[], hinting=False, flavor="woff")
-    font = subset.load_font(str(source), options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=subset.parse_unicodes(blocks))
     subsetter.subset(font)
-    if "MATH" in font:  # else an index hangs lower the deeper its letter goes: that of gamma falls
-        font["MATH"].table.MathConstants.SubscriptBaselineDropMin.Value = 0
     subset.save_font(font, str(target), options)
 
 
 def write_fonts(app, exception):
     if exception is None and app.builder.format == "html":
         static = Path(app.outdir, "_static")
-        stix = distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
+        stix = TTFont(distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf"))
+        # Else an index hangs lower the deeper its letter goes, and a prime is small and far up.
+        stix["MATH"].table.MathConstants.SubscriptBaselineDropMin.Value = 0
+        for table in stix["cmap"].tables:
+            table.cmap[0x2032] = "minute.ssty"
         cut(stix, BLOCKS, static / "formulas.woff")
         [icons] = static.rglob("fa-solid-900.ttf")
-        cut(icons, "F000-F1FF,F303", static / "icons.woff")
+        cut(TTFont(icons), "F000-F1FF,F303", static / "icons.woff")
 
 
 def setup(app):
