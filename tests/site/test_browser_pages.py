@@ -131,6 +131,7 @@ CUT = """() => {
     && (n.getBoundingClientRect().right > innerWidth + 1 || n.scrollWidth > n.clientWidth + 1
         && getComputedStyle(n).overflowX !== "visible"
         && getComputedStyle(n).display !== "inline"));
+  dispatchEvent(new Event("afterprint"));
   return cut.map(n => n.outerHTML.slice(0, 160));
 }"""
 UNNAMED = """() => [...document.querySelectorAll(".solution .toggle-button")]
