@@ -21,7 +21,7 @@ CONVERTER = LatexToMathML(fancy_error=False)
 TAG = r"\\tag\{(\w+)\}"
 # What math-core 0.9 does not know, in words that it knows.
 IN_OTHER_WORDS = {
-    TAG: "",  # set at the right margin, see displayed()
+    TAG: "",  # set at the right margin, see write()
     r"\\(begin|end)\{equation\*\}": "",
     r"\\(begin|end)\{split\}": r"\\\1{aligned}",
     r"\\begin\{smallmatrix\}": r"\\begin{subarray}{c}",
