@@ -68,8 +68,7 @@ numbers: $(READY)  ## write the numbers that pages quote from the records
 execute: $(READY)  ## run the chapters, or one, and store (CHAPTER=04)
 	$(BIN)/python tools/author_execute.py $(if $(CHAPTER),book/$(CHAPTER)*.ipynb)
 browser: book .venv/.with-browser  ## look at every page in chromium (FEW=1: at a few)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/site/test_browser*.py -k "not slow_machine"
-	$(if $(FEW),,$(BIN)/python -m pytest tests/site/test_browser_pages.py -k slow_machine)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(FEW),-m "not whole") tests/site/test_browser*.py
 	@echo "What each page looks like: _build/screenshots"
 
 ## teacher

@@ -97,7 +97,6 @@ def printed(names):
         anchors = linked(names)
         for name in names:
             page.goto(address(name), wait_until="load")
-            page.evaluate("window.formulas")
             page.evaluate(ANCHORS, sorted(anchors[address(name)]))
             parts.append(as_pdf())
             print(f"{len(parts[-1].pages):4} pages  {name}", file=sys.stderr)

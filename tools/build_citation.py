@@ -16,19 +16,17 @@ ROOT = Path(__file__).parent.parent
 LANDING = "book/index"
 LONGEST = 160  # characters of a description that search engines show
 
-PAGE = """<!DOCTYPE html>
+LOST = """<!DOCTYPE html>
 <html lang="en">
-<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-{head}
+<meta name="robots" content="noindex">
+<title>This page is not in the book</title>
 <style>body {{ font: 1.1rem/1.5 sans-serif; margin: 15vh auto; max-width: 34rem; padding: 0 1rem }}
-:root {{ color-scheme: light dark }}</style>
-</head>
-<body><main><h1>{title}</h1>
-{body}
-</main></body>
+:root {{ color-scheme: light dark }} a {{ color: inherit }}</style>
+<main><h1>This page is not in the book</h1>
+<p>The book begins here: <a href="{start}">{title}</a>. Its search finds words, formulas by their
+number, and functions by their name.</p></main>
 </html>
 """
 
@@ -70,50 +68,36 @@ def description(doctree):
 
 def describe(app, pagename, templatename, context, doctree):
     """Description, OpenGraph and, on the landing page, the tags that reference managers read."""
-    book = citation()
+    book, base = citation(), app.config.html_baseurl.rstrip("/")
     title = html.unescape(re.sub(r"<[^>]*>", "", context.get("title", ""))) or book["title"]
-    tags = {"og:title": title, "og:type": "article", "og:site_name": book["title"]}
     told = book["abstract"] if pagename == LANDING or doctree is None else description(doctree)
-    told = " ".join(told.split())
-    if app.config.html_baseurl:
-        base = app.config.html_baseurl.rstrip("/")
-        tags |= {"og:url": f"{base}/{pagename}.html", "og:image": f"{base}/_images/landing.png"}
-    lines = [f'<meta property="{key}" content="{html.escape(tags[key])}">' for key in tags]
-    named = [("description", told or book["title"])]
+    told = " ".join(told.split()) or book["title"]
+    tags = {"name": [("description", told)]}
+    tags["property"] = [("og:title", title), ("og:description", told)]
+    if base:
+        tags["property"] += [("og:url", f"{base}/{pagename}.html")]
+        tags["property"] += [("og:image", f"{base}/_images/landing.png")]
     if pagename == LANDING:
-        named += [("citation_title", book["title"])]
-        named += [("citation_author", author) for author in authors(book)]
-        named += [("citation_publication_date", str(book["date-released"]).replace("-", "/"))]
-    lines += [f'<meta name="{key}" content="{html.escape(text)}">' for key, text in named]
-    lines += [f'<meta property="og:description" content="{html.escape(told)}">']
-    context["metatags"] = context.get("metatags", "") + "\n" + "\n".join(lines)
+        date = str(book["date-released"]).replace("-", "/")
+        tags["name"] += [("citation_title", book["title"]), ("citation_publication_date", date)]
+        tags["name"] += [("citation_author", author) for author in authors(book)]
+    for kind, pairs in tags.items():
+        for key, text in pairs:
+            meta = f'\n<meta {kind}="{key}" content="{html.escape(text)}">'
+            context["metatags"] = context.get("metatags", "") + meta
 
 
 def write_pages(app, exception):
-    """The page at the root, which leads to the landing page; the page for what is not there."""
+    """The page for what is not there; the list of pages, if they have an address."""
     if exception is not None or app.builder.name != "html":
         return
     out, base = Path(app.outdir), app.config.html_baseurl.rstrip("/")
-    title = citation()["title"]
-    link = f'<a href="{{}}">{title}</a>'
-    root = PAGE.format(
-        title=title,
-        head=f'<meta http-equiv="refresh" content="0; url={LANDING}.html">',
-        body=f"<p>The book begins here: {link.format(LANDING + '.html')}.</p>",
-    )
-    (out / "index.html").write_text(root, encoding="utf-8")
-    lost = PAGE.format(
-        title="This page is not in the book",
-        head='<meta name="robots" content="noindex">',
-        body=f"<p>The book begins here: {link.format(base + '/')}. Its search finds words, formulas"
-        " by their number, and functions by their name.</p>",
-    )
-    (out / "404.html").write_text(lost, encoding="utf-8")
+    (out / "404.html").write_text(LOST.format(title=citation()["title"], start=base + "/"))
     if base:
         pages = [f"<url><loc>{base}/{name}.html</loc></url>" for name in sorted(app.env.found_docs)]
         space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-        lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<urlset {space}>", *pages, "</urlset>"]
-        (out / "sitemap.xml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        lines = [f"<urlset {space}>", *pages, "</urlset>"]
+        (out / "sitemap.xml").write_text("\n".join(lines))
 
 
 def setup(app):

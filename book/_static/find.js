@@ -6,7 +6,6 @@
     α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", η: "eta", θ: "theta", κ: "kappa",
     λ: "lambda", μ: "mu", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi", χ: "chi", ψ: "psi", ω: "omega",
   };
-  const LETTER = Object.fromEntries(Object.entries(GREEK).map(([letter, name]) => [name, letter]));
 
   /* "(52)", "Eq. 52", "eq (52)" -> "equation 52"; "γ" -> "gamma" */
   function asked(query) {
@@ -15,22 +14,12 @@
     return query.replace(/[α-ω]/g, (letter) => (GREEK[letter] ? ` ${GREEK[letter]} ` : letter)).trim();
   }
 
-  /* A formula in a sentence: signs for TeX's commands, as far as they have one. */
-  const SIGN = {
-    ge: "≥", le: "≤", ne: "≠", sum: "∑", dots: "…", ldots: "…", cdots: "…", times: "×", cdot: "·",
-    in: "∈", to: "→", infty: "∞", approx: "≈", sqrt: "√", pm: "±", top: "T", ...LETTER,
-  };
-  function plain(tex) {
-    return tex.replace(/\\[()]/g, "")
-      .replace(/\\d?t?frac\s*(\w|\{[^{}]*\})\s*(\w|\{[^{}]*\})/g, "$1/$2")
-      .replace(/\\([A-Za-z]+)\s?/g, (_, name) => SIGN[name] || "")
-      .replace(/\\[,;! ]/g, " ").replace(/[{}\\$]/g, "");
-  }
-
   function sentences(html, anchor) {
     const page = new DOMParser().parseFromString(html, "text/html");
     page.querySelectorAll("script, style, .headerlink, .cell, div.math, .highlight, .admonition-title").forEach((n) => n.remove());
-    page.querySelectorAll("span.math").forEach((n) => { n.textContent = plain(n.textContent); });
+    page.querySelectorAll("mfrac > :first-child").forEach((n) => n.append("/"));
+    page.querySelectorAll("msup > :last-child, msubsup > :last-child").forEach((n) => n.prepend("^"));
+    page.querySelectorAll("msqrt").forEach((n) => n.prepend("√"));
     let part = anchor && page.getElementById(decodeURIComponent(anchor.slice(1)));
     if (part && part.tagName === "DT") part = part.nextElementSibling;
     const blocks = (part || page.querySelector("article")).querySelectorAll("p, li:not(:has(p))");

@@ -104,7 +104,7 @@ var live = (function () {
   function handle(figure, panel, options) {
     const {label, shape, at, move, text, step = 0.1, value, limits, nudge, group} = options;
     const node = element("g", {class: "live-handle", role: "slider", "aria-label": label}, panel.svg);
-    node.innerHTML = `<circle class="live-hit" r="${group ? 9 : 17}"/>${shape}`;
+    node.innerHTML = `<circle class="live-hit" r="18"/>${shape}`;
     if (!value) node.setAttribute("aria-roledescription", "point to drag");
     const here = {
       node,

