@@ -263,7 +263,7 @@ def verdict_grid(
     Parameters
     ----------
     verdicts : mapping
-        What `slnp_study.statistics.verdicts` returns.
+        Such as the verdicts of `slnp_study.studies.replication.Tables`.
     others : names of methods
         One row each, top to bottom.
     scope : {"these", "such"}

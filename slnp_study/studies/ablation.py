@@ -370,7 +370,7 @@ class Ablation:
     Attributes
     ----------
     K : int
-    units : ``N_i -> `` what `column` returned
+    units : ``N_i ->`` what `column` returned
     leads : ``(N_i, variant, basis) -> Difference``
         The paper's method minus each variant, in the columns that can tell them apart.
     sizes : list of int

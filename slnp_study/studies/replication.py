@@ -358,9 +358,6 @@ class Tables:
     units : dict
         As recorded.
     columns : ``N_i -> method -> basis -> array of one rate per split``, in per cent
-    outcomes : ``N_i -> list of Outcomes``, one for each split
-    verdicts : `slnp_study.statistics.Verdicts`
-        SLNP against every other method; all of it is one family for Holm's correction.
     """
 
     def __init__(self, record: dict[str, Any]) -> None:

@@ -208,7 +208,7 @@ def test_eigenvalues_are_the_ratios_that_the_method_makes_small_or_large(method)
     A, B = model._matrices(centred, y if model._uses_labels() else None)
     W = method(3, **({"metric": "plain"} if method is LFDA else {})).fit(X, y).components_.T
     ratios = np.diag(W.T @ A @ W) / np.diag(W.T @ B @ W)
-    np.testing.assert_allclose(model.eigenvalues_, ratios, rtol=1e-6)
+    np.testing.assert_allclose(model.eigenvalues_, ratios, rtol=1e-6, atol=1e-12)
     steps = np.diff(model.eigenvalues_)
     assert np.all(steps <= 0 if model.maximises else steps >= 0)
 
