@@ -1,16 +1,14 @@
 """The student's desk: one process, inside the sandbox, that runs cells and answers calls.
 
 Usage: python desk.py SETTINGS, with SETTINGS as JSON (memory_bytes, cpu_seconds, processes,
-output_bytes). Requests come on the standard input and replies go to the standard output, a line
-of JSON each:
-  {"run": source, "seconds": s}                       -> {"outputs": [...], "error": name or null}
-  {"call": name, "args": ..., "kwargs": ..., "seconds": s} -> {"value": ..., "changed": bool}
-                                                          or {"error": [name, message]}
+file_bytes, output_bytes). Requests come on the standard input and replies go to the standard
+output, a line of JSON each:
+  {"run": source, "seconds": s}        -> {"outputs": [...], "error": [name, message] or null}
+  {"call": name, "args": ..., "kwargs": ..., "seconds": s} -> {"value": ...} or {"error": ...}
 While it answers a call it may ask back: {"callback": n, "args": ...} -> {"value": ...}.
 The student's code shares this process. Whoever asks must not believe more than the values.
 """
 
-import base64
 import contextlib
 import json
 import os
@@ -35,92 +33,76 @@ def set_limits(settings):
             resource.setrlimit(what, (value, value))
 
 
-def main():
-    settings = json.loads(sys.argv[1])
-    set_limits(settings)
-    os.makedirs(os.environ["TMPDIR"], exist_ok=True)
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    null = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(null, number)
+class Desk:
+    """The two pipes, and what is done with a request."""
 
-    import plain
-    from shell import Outputs, TookTooLong, shell_for
+    def __init__(self, most):
+        self.requests, self.replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+        import plain
+        import shell
 
-    outputs = Outputs(settings["output_bytes"])
-    shell = shell_for(outputs)
-    del sys.argv[1:]
-    sys.path[:] = [*sys.path[1:], ""]  # what is installed comes before the notebook's own folder
+        self.plain, self.tools, self.most, self.shell = plain, shell, most, shell.make_shell()
 
-    def send(reply):
-        replies.write(json.dumps(reply).encode() + b"\n")
-        replies.flush()
+    def send(self, reply):
+        self.replies.write(json.dumps(reply).encode() + b"\n")
+        self.replies.flush()
 
-    def receive():
-        line = requests.readline()
+    def receive(self):
+        line = self.requests.readline()
         if not line:
             os._exit(0)
         return json.loads(line)
 
-    def run(request):
-        result = shell.run_cell(request["run"], store_history=True)
-        problem = result.error_before_exec or result.error_in_exec
-        return {"error": type(problem).__name__ if problem is not None else None}
-
-    def ask_back(number):
+    def ask_back(self, number):
         def function(*args):
-            send({"callback": number, "args": plain.encode(args)})
-            answer = receive()
+            self.send({"callback": number, "args": self.plain.encode(args)})
+            answer = self.receive()
             if "error" in answer:
                 raise ValueError(answer["error"])
-            return plain.decode(answer["value"])
+            return self.plain.decode(answer["value"])
 
         return function
 
-    def call(request):
-        args = plain.decode(request["args"], ask_back)
-        kwargs = plain.decode(request["kwargs"], ask_back)
-        if request["call"] not in shell.user_ns:
+    def call(self, request):
+        args = self.plain.decode(request["args"], self.ask_back)
+        kwargs = self.plain.decode(request["kwargs"], self.ask_back)
+        if request["call"] not in self.shell.user_ns:
             raise NameError(f"name '{request['call']}' is not defined")
-        before = [plain.encode(arg, []) for arg in args]
-        value = plain.encode(shell.user_ns[request["call"]](*args, **kwargs))
-        after = [plain.encode(arg, []) for arg in args]
-        return {"value": value, "changed": after != before}
+        function = self.shell.user_ns[request["call"]]
+        with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
+            return {"value": self.plain.encode(function(*args, **kwargs))}
 
-    def too_long(number, frame):
-        raise TookTooLong("The cell took too long.")
+    def too_long(self, number, frame):
+        raise self.tools.TookTooLong("The cell took too long.")
 
-    while True:
-        request = receive()
-        outputs.clear()
-        signal.signal(signal.SIGPROF, too_long)
+    def answer(self, request):
+        """The reply to a request, whatever the student's code does."""
+        signal.signal(signal.SIGPROF, self.too_long)
         try:
-            with outputs:
-                try:
-                    # Seconds of computing, not of waiting: a busy machine takes no points.
-                    signal.setitimer(signal.ITIMER_PROF, request["seconds"])
-                    reply = run(request) if "run" in request else call(request)
-                finally:
-                    signal.setitimer(signal.ITIMER_PROF, 0)
+            try:
+                # Seconds of computing, not of waiting: a busy machine takes no points.
+                signal.setitimer(signal.ITIMER_PROF, request["seconds"])
+                if "run" in request:
+                    return self.tools.run_cell(self.shell, request["run"], self.most)
+                return self.call(request)
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
         except BaseException as problem:
-            reply = {"error": [type(problem).__name__, str(problem)[:5000]]}
-        if "run" in request:
-            error = reply["error"]
-            reply["error"] = error if error is None or isinstance(error, str) else error[0]
-            reply["outputs"] = [
-                {k: encoded(v) for k, v in output.items()} for output in outputs.collected
-            ]
-        try:
-            send(reply)
-        except MemoryError:
-            os._exit(1)
+            return {"error": [type(problem).__name__, str(problem)[:5000]]}
 
 
-def encoded(value):
-    """Pictures come as bytes; the notebook format has them as text."""
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return {k: encoded(v) for k, v in value.items()} if isinstance(value, dict) else value
+def main():
+    settings = json.loads(sys.argv[1])
+    set_limits(settings)
+    os.makedirs(os.environ["TMPDIR"], exist_ok=True)
+    desk = Desk(settings["output_bytes"])
+    del sys.argv[1:]
+    sys.path[:] = [*sys.path[1:], ""]  # what is installed comes before the notebook's own folder
+    while True:
+        desk.send(desk.answer(desk.receive()))
 
 
 if __name__ == "__main__":
