@@ -11,7 +11,6 @@ import importlib.util
 import site
 import sys
 import tomllib
-from collections import defaultdict
 from pathlib import Path
 
 GONE = """
@@ -84,41 +83,24 @@ def make_overlay(row, folder):
 
 def write_stubs(package, folder, there):
     """A copy of a package that holds the functions `there`, what they call, and stubs."""
-    files = [p for p in package.rglob("*") if p.suffix in (".py", ".so") and p.is_file()]
-    texts = sliced(package, [p for p in files if p.suffix == ".py"], there) if there else {}
-    for path in files:
-        name = path.name.partition(".")[0] + ".py"
-        stub = folder / path.relative_to(package).with_name(name)
-        stub.parent.mkdir(parents=True, exist_ok=True)
-        stub.write_text(texts.get(path, "") + STUB, encoding="utf-8")
-
-
-def sliced(package, files, there):
-    """{file: text} with only the functions `there` and what they call, which stays real."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
-    names = [path.relative_to(package.parent).with_suffix("").parts for path in files]
-    kept = kept_names(trees, dict(zip(map(".".join, names), files, strict=True)), there)
-    stay = {p: [n for n in t.body if bound(n) & (kept[p] | {"__all__"})] for p, t in trees.items()}
-    return {path: ast.unparse(ast.Module(body, [])) for path, body in stay.items()}
-
-
-def kept_names(trees, modules, there):
-    """{file: names} of the functions that stay, of what they call, and so on."""
-    kept = defaultdict(set)
-    todo = [(path, name) for path in trees for name in there]
-    while todo:
-        path, name = todo.pop()
-        if name in kept[path]:
+    for path in package.rglob("*.*"):
+        if path.suffix not in (".py", ".so") or "tests" in path.parts:
             continue
-        kept[path].add(name)
-        for node in trees[path].body:
-            if name not in bound(node):
-                continue
-            if isinstance(node, ast.ImportFrom) and node.module in modules:
-                todo += [(modules[node.module], alias.name) for alias in node.names]
-            elif not isinstance(node, (ast.Import, ast.ImportFrom)):
-                todo += [(path, n.id) for n in ast.walk(node) if isinstance(n, ast.Name)]
-    return kept
+        stub = folder / path.relative_to(package).with_name(path.name.partition(".")[0] + ".py")
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        real = there and path.suffix == ".py"
+        stub.write_text((sliced(path.read_text("utf-8"), there) if real else "") + STUB, "utf-8")
+
+
+def sliced(text, there):
+    """A module with only the functions `there` and what they call in it, which stays real."""
+    body, kept, todo = ast.parse(text).body, {"__all__"}, list(there)
+    while todo:
+        name = todo.pop()
+        called = [n for node in body if name in bound(node) for n in ast.walk(node)]
+        todo += [n.id for n in called if isinstance(n, ast.Name) and n.id not in kept]
+        kept.add(name)
+    return ast.unparse(ast.Module([node for node in body if bound(node) & kept], []))
 
 
 def bound(node):

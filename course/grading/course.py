@@ -1,9 +1,7 @@
 """One run of the grading: from the files handed in to the points in the gradebook."""
 
-import dataclasses
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -28,7 +26,7 @@ from grading.sandbox import Limits, NoSandbox, check_sandbox
 TOOLS = Path(__file__).resolve().parent.parent
 PATHS = [str(TOOLS), *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
 PATHS = [os.path.abspath(path) for path in PATHS]  # a judge works in another folder
-STOPPED = ("TookTooLong", "MemoryError", "SystemExit", "Ended")
+STOPPED = ("TookTooLong", "MemoryError", "SystemExit", "Ended", "ModuleNotFoundError")
 
 
 class Refused(Exception):
@@ -40,7 +38,7 @@ def judged(job):
     with tempfile.TemporaryDirectory(prefix="judge-", ignore_cleanup_errors=True) as folder:
         done = subprocess.run(
             [sys.executable, "-m", "grading.judge"],
-            input=json.dumps(job | {"parent": os.getpid()}).encode(),
+            input=json.dumps(job).encode(),
             capture_output=True,
             cwd=folder,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(PATHS), "PYTHONUTF8": "1"},
@@ -52,19 +50,15 @@ def judged(job):
 
 
 def describe(notebook, ended):
-    """Notes on how the run went, from the outputs."""
-    stopped, packages = defaultdict(list), set()
+    """A note on the cells that were stopped, and why."""
+    stopped = defaultdict(list)
     for cell in notebook.cells:
         for output in errors(cell):
             if output.ename in STOPPED:
-                stopped[output.ename].append(key(cell) if "nbgrader" in cell.metadata else "own")
-            if output.ename == "ModuleNotFoundError":
-                packages |= set(re.findall(r"No module named '([\w.]+)'", output.evalue))
-    notes = [f"package missing: {', '.join(sorted(packages))}"] if packages else []
-    for kind, cells in stopped.items():
-        why = f"{ended}; nothing after it ran" if kind == "Ended" and ended else kind
-        notes.append(f"stopped: {', '.join(dict.fromkeys(cells))} ({why})")
-    return notes
+                name = key(cell) if "nbgrader" in cell.metadata else "a cell of their own"
+                stopped[f"{output.ename}: {one_line(output.evalue)}"].append(name)
+    notes = [f"stopped: {', '.join(cells)} ({why})" for why, cells in stopped.items()]
+    return notes + (["nothing after it ran"] if ended else [])
 
 
 class Grading:
@@ -81,8 +75,7 @@ class Grading:
             memory_bytes=int(options.memory_gb * 1e9),
         )
         self.config = configuration(self.folder, self.course)
-        self.lock = threading.Lock()  # nbgrader's part: one at a time
-        self.tables = {}
+        self.lock, self.tables = threading.Lock(), {}
 
     def source(self, assignment):
         return self.folder / "source" / assignment / f"{assignment}.ipynb"
@@ -93,7 +86,7 @@ class Grading:
             "notebook": nbformat.writes(notebook),
             "source": self.source(assignment).read_text(encoding="utf-8"),
             "student": student,
-            "limits": dataclasses.asdict(self.limits),
+            "limits": vars(self.limits),
             "rows": self.tables[assignment],
             "hidden": [str(p) for p in (self.folder, self.submissions, self.course)],
         }
@@ -124,34 +117,26 @@ class Grading:
             said = "Nobody was graded: the model solutions themselves lose points on this machine."
             raise Refused("\n".join([said, *problems]))
 
-    def prepare(self, submission):
-        """A clean copy with the student's answers, its notes, and why it cannot be run, if so."""
-        name = submission.assignment
+    def one(self, submission):
+        """Grade one submission; return its status."""
+        name, notes = submission.assignment, []
         path = self.course / "release" / name / f"{name}.ipynb"
-        release, notes = nbformat.read(path, as_version=4), []
+        release = nbformat.read(path, as_version=4)
         if len(submission.files) > 1:
-            named = ", ".join(one_line(path.name) for path in submission.files)
-            notes = [f"several files, the last one counts: {named}"]
+            files = ", ".join(path.name for path in submission.files)
+            notes = [f"several files, the last one counts: {files}"]
         try:
             notebook, changes = repair(collect.read(submission.path), release)
+            ended = self.judge(notebook, name, submission.student)
+            notes += [*changes, *describe(notebook, ended)]
         except ValueError as problem:
             notebook = repair(new_notebook(), release)[0]
             not_run(notebook, str(problem))
-            return notebook, [*notes, f"not a notebook: {problem}"], False
-        return notebook, notes + changes, True
-
-    def one(self, submission):
-        """Grade one submission; return its status."""
-        with self.lock:
-            notebook, notes, runs = self.prepare(submission)
-        if runs:
-            ended = self.judge(notebook, submission.assignment, submission.student)
-            notes += describe(notebook, ended)
-        with self.lock:
-            again = gradebook.record(self.course, self.config, submission, notebook, notes)
-        if again:
-            notes.append(f"changed since it was graded by hand: {', '.join(again)}")
-        return one_line("; ".join(notes)) or "graded"
+            notes.append(f"not a notebook: {problem}")
+        notes = [one_line(note) for note in notes]
+        with self.lock:  # nbgrader's part: one at a time
+            notes += gradebook.record(self.course, self.config, submission, notebook, notes)
+        return "; ".join(notes) or "graded"
 
     def safely(self, submission):
         """One submission must never stop the others."""
@@ -160,8 +145,11 @@ class Grading:
         except Exception as problem:
             status = f"NOT GRADED: {one_line(repr(problem))}"
         print(f"{submission.student}, {submission.assignment}: {status}", flush=True)
-        wanted = ("student", "assignment")
-        return {name: getattr(submission, name) for name in wanted} | {"status": status}
+        return {
+            "student": submission.student,
+            "assignment": submission.assignment,
+            "status": status,
+        }
 
     def grade(self):
         """Grade everything handed in; return the state that the report is written from."""

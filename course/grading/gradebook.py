@@ -31,7 +31,7 @@ def paragraphs(course, submission):
 
 
 def record(course, config, submission, notebook, notes):
-    """Hand a judged notebook to nbgrader; return the names of paragraphs to be graded again."""
+    """Hand a judged notebook to nbgrader; return a note on paragraphs to be graded again."""
     student, assignment = submission.student, submission.assignment
     if notes:
         text = "**Note from the grading**\n\n" + "\n".join(f"- {note}" for note in notes)
@@ -55,7 +55,7 @@ def record(course, config, submission, notebook, notes):
                 grade.needs_manual_grade = before.get(grade.name) != after.get(grade.name)
                 again += [grade.name] if grade.needs_manual_grade else []
         gradebook.db.commit()
-    return again
+    return [f"changed since it was graded by hand: {', '.join(again)}"] if again else []
 
 
 def points_of(gradebook, student, assignment):

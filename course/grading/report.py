@@ -3,9 +3,7 @@
 import collections
 import csv
 import html
-import re
 
-import nbformat
 from nbgrader.utils import is_grade
 
 from grading.clean import one_line
@@ -30,31 +28,20 @@ def total_of(points):
     return f"{scored:g}" + (f" + up to {waiting:g} by hand" if waiting else "")
 
 
-def titles_of(source):
-    """{graded cell: "Question 2: The neighbour search"} from the headings of an assignment."""
-    titles, heading = {}, ""
-    for cell in source.cells:
-        found = re.search(r"^## (.*?)(?: \([^()]*points?[^()]*\))?$", cell.source, re.M)
-        if cell.cell_type == "markdown" and found:
-            heading = found[1]
-        if is_grade(cell):
-            titles[key(cell)] = f"{heading} ({key(cell)})"
-    return titles
-
-
-def page(entry, points, cells, titles):
+def page(entry, points, cells):
     """The student's page: points, what the tests said, answers as typed. It holds text alone."""
     parts = []
     for cell in cells:
-        name = key(cell)
+        name, locked = key(cell), cell.metadata.get("nbgrader", {}).get("locked")
+        texts = [] if locked else [cell.source]
+        if cell.cell_type == "markdown" and locked and cell.source.startswith("## "):
+            parts.append(f"<h2>{html.escape(cell.source[3:].splitlines()[0])}</h2>")
         if name in points:
             score, most, comment = points[name]
             score = "not yet graded" if score == BY_HAND else f"{score:g}"
-            parts.append(f"<h2>{html.escape(titles.get(name, name))}: {score} of {most:g}</h2>")
-            said = [f"{o.ename}: {o.evalue}" for o in errors(cell)]
-            texts = [*said, comment, cell.source if not said or cell.cell_type != "code" else ""]
-        else:
-            texts = [cell.source] if not cell.metadata.get("nbgrader", {}).get("locked") else []
+            parts.append(f"<h3>{html.escape(name)}: {score} of {most:g}</h3>")
+            said = [f"{output.ename}: {output.evalue}" for output in errors(cell)]
+            texts += [*said, cell.source if said and locked else "", comment]
         parts += [f"<pre>{html.escape(text)}</pre>" for text in texts if text]
     shown = {"title": f"{entry['student']}, {entry['assignment']}", "status": entry["status"]}
     shown = {name: html.escape(text) for name, text in shown.items()}
@@ -76,46 +63,30 @@ def messages(cells):
 
 def write_report(course, config, state):
     """Everything from the gradebook and from what the last grading noted."""
-    entries = sorted(state["entries"], key=lambda entry: (entry["student"], entry["assignment"]))
+    entries = sorted(state["entries"], key=lambda entry: (entry["assignment"], entry["student"]))
     rows, missed, said = [], collections.defaultdict(list), collections.Counter()
     for entry in entries:
         student, name = entry["student"], entry["assignment"]
         with open_gradebook(config) as gradebook:
             points = points_of(gradebook, student, name)
-        row = {"student": in_table(student), "assignment": name, "status": entry["status"]}
-        row |= {"total": total_of(points) if points else ""}
-        row |= {"out of": f"{sum(most for _, most, _ in points.values()):g}"}
+        total = {"total": total_of(points), "out of": sum(most for _, most, _ in points.values())}
+        rows.append(entry | total)
         for question, (score, most, _) in points.items():
-            row[f"{name}: {question}"] = score if score == BY_HAND else f"{score:g}"
+            rows[-1][f"{name}: {question}"] = score if score == BY_HAND else f"{score:g}"
             missed[f"{name}: {question}"].append(score != BY_HAND and score < most)
-        rows.append(row)
         cells = graded_notebook(course, student, name) if points else []
         said.update(f"{name}: {text}" for text in messages(cells))
         path = course / "feedback" / student / name / f"{name}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
-        source = nbformat.read(course / "source" / name / f"{name}.ipynb", as_version=4)
-        path.write_text(page(entry, points, cells, titles_of(source)), encoding="utf-8")
-    write_points(course / "points.csv", rows, missed)
-    summary = summarise(course, state, entries, missed, said)
-    (course / "summary.txt").write_text(summary, encoding="utf-8")
-    return summary
-
-
-def in_table(text):
-    """A name for a table: nothing that a spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
-
-
-def write_points(path, rows, questions):
-    columns = ["student", "assignment", "status", "total", "out of", *sorted_by_name(questions)]
-    with path.open("w", newline="", encoding="utf-8") as file:
+        path.write_text(page(entry, points, cells), encoding="utf-8")
+    columns = ["student", "assignment", "status", "total", "out of", *missed]
+    with (course / "points.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, columns, restval="")
         table.writeheader()
         table.writerows(rows)
-
-
-def sorted_by_name(questions):
-    return sorted(questions, key=lambda name: name.partition(":")[0])  # the rest stays in order
+    summary = summarise(course, state, entries, missed, said)
+    (course / "summary.txt").write_text(summary, encoding="utf-8")
+    return summary
 
 
 def summarise(course, state, entries, missed, said):

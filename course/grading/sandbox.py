@@ -16,6 +16,7 @@ from grading.absent import module_folder, places
 
 INSIDE = Path(__file__).resolve().parent / "inside"
 NOBODY = "65534"
+HOME = "/home/student"
 NEVER = "slnp_study"  # has answers in it, and no assignment needs it
 NO_SANDBOX = """The sandbox doesn't start on this machine, so nobody was graded: {reason}
 It takes Linux with bubblewrap (apt-get install bubblewrap, or dnf install bubblewrap) and user
@@ -33,25 +34,21 @@ class Limits:
     memory_bytes: int = 3_000_000_000
     processes: int = 64
     file_bytes: int = 100_000_000
-    output_bytes: int = 2_000_000
+    output_bytes: int = 500_000  # of a cell; the rest is cut off
 
 
 def environment():
     """What the student's code finds in its environment; nothing of the teacher's."""
-    home = "/home/student"
     return {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.defpath]),
         "PYTHONPATH": str(module_folder().parent),
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "HOME": home,
-        "TMPDIR": f"{home}/tmp",
-        "IPYTHONDIR": f"{home}/tmp/ipython",
-        "MPLCONFIGDIR": f"{home}/tmp/matplotlib",
+        "HOME": HOME,
+        "TMPDIR": f"{HOME}/tmp",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
     } | {name: os.environ[name] for name in ("OPENBLAS_CORETYPE",) if name in os.environ}
 
 
@@ -96,15 +93,15 @@ def bubblewrap(limits, overlay=(), hidden=()):
     command += ["--new-session", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000"]
     command += view(() if as_root else overlay, () if as_root else hidden)
     command += ["--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev"]
-    command += ["--size", room, "--tmpfs", "/dev/shm", "--size", room, "--tmpfs", "/home/student"]
-    command += ["--dir", "/home/student/tmp"]
+    command += ["--size", room, "--tmpfs", "/dev/shm", "--size", room, "--tmpfs", HOME]
+    command += ["--dir", f"{HOME}/tmp"]
     for path in font_list():
-        command += ["--ro-bind", str(path), f"/home/student/tmp/matplotlib/{path.name}"]
+        command += ["--ro-bind", str(path), f"{HOME}/.cache/matplotlib/{path.name}"]
     if "/tmp" not in command:  # else something under it is shown, read-only
-        command += ["--symlink", "/home/student/tmp", "/tmp"]
+        command += ["--symlink", f"{HOME}/tmp", "/tmp"]
     for folder in ("/proc", "/dev", "/"):  # nothing of the system's is open for writing
         command += ["--remount-ro", folder]
-    command += ["--chdir", "/home/student", "--"]
+    command += ["--chdir", HOME, "--"]
     return [*stepping_down(overlay, hidden), *command] if as_root else command
 
 

@@ -1,8 +1,7 @@
 """The student's desk: one process, inside the sandbox, that runs cells and answers calls.
 
-Usage: python desk.py SETTINGS, with SETTINGS as JSON (memory_bytes, cpu_seconds, processes,
-file_bytes, output_bytes). Requests come on the standard input and replies go to the standard
-output, a line of JSON each:
+Usage: python desk.py LIMITS, as JSON. Requests come on the standard input and replies go to the
+standard output, a line of JSON each:
   {"run": source, "seconds": s}        -> {"outputs": [...], "error": [name, message] or null}
   {"call": name, "args": ..., "kwargs": ..., "seconds": s} -> {"value": ...} or {"error": ...}
 While it answers a call it may ask back: {"callback": n, "args": ...} -> {"value": ...}.
@@ -21,7 +20,7 @@ def set_limits(settings):
     """Soft and hard alike, so that no code can raise them again."""
     limits = {
         resource.RLIMIT_AS: settings["memory_bytes"],
-        resource.RLIMIT_CPU: settings["cpu_seconds"],
+        resource.RLIMIT_CPU: int(settings["notebook_seconds"]) + 1,
         resource.RLIMIT_NPROC: settings["processes"],
         resource.RLIMIT_FSIZE: settings["file_bytes"],
         resource.RLIMIT_CORE: 0,

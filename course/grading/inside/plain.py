@@ -22,11 +22,8 @@ def encode(value, callables=None, depth=0):
     def inner(part):
         return encode(part, callables, depth + 1)
 
-    if isinstance(value, complex) and not isinstance(value, np.generic):
-        return {"complex": [value.real, value.imag]}
-    if isinstance(value, (list, tuple, set, frozenset, range)):
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"set" if isinstance(value, (set, frozenset)) else kind: [inner(v) for v in value]}
+    if isinstance(value, (list, tuple, range)):
+        return {"tuple" if isinstance(value, tuple) else "list": [inner(v) for v in value]}
     if isinstance(value, dict):
         return {"dict": [[inner(k), inner(v)] for k, v in value.items()]}
     if callables is not None and callable(value):
@@ -55,12 +52,10 @@ def decode(data, make_callable=None, depth=0):
     def inner(part):
         return decode(part, make_callable, depth + 1)
 
-    if kind in ("list", "tuple", "set"):
-        return {"list": list, "tuple": tuple, "set": set}[kind]([inner(part) for part in content])
+    if kind in ("list", "tuple"):
+        return {"list": list, "tuple": tuple}[kind](inner(part) for part in content)
     if kind == "dict":
         return {inner(k): inner(v) for k, v in content}
-    if kind == "complex":
-        return complex(*(float(part) for part in content))
     if kind == "strings":
         return np.array([str(text) for text in content[1]], dtype=str).reshape(content[0])[()]
     if kind == "callable" and make_callable is not None:
