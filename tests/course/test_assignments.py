@@ -9,9 +9,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import mutants
 import nbformat
 import pytest
-from grading.sandbox import choose
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = ROOT / "course" / "assignments"
@@ -110,6 +110,17 @@ def test_the_rubric_is_the_teachers_and_lists_every_paragraph():
     assert "typical loss" not in TEACHING + PAGE
 
 
+@pytest.mark.parametrize("name", PRESENT)
+def test_an_assignment_names_chapters_that_exist(name):
+    intro = notebook("source", name).cells[0].source
+    belongs = next(line for line in intro.splitlines() if line.startswith("- **Belongs to**"))
+    chapters = [nbformat.read(p, as_version=4).cells for p in (ROOT / "book").glob("[01]*.ipynb")]
+    titles = re.findall(r"^# (.*)", "\n".join(cells[0].source for cells in chapters), re.M)
+    named = re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", belongs)
+    assert named
+    assert {*named} <= {*titles}
+
+
 def test_all_assignments_say_alike_how_they_work():
     texts = [notebook("source", name).cells for name in PRESENT]
     starts = {c[0].source.partition("**How it works.**")[2].split("\n\n")[0] for c in texts}
@@ -157,8 +168,6 @@ def test_drift_is_refused_and_update_mends_it(tmp_path):
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """The solutions and the untouched student versions, handed in and graded like any other."""
-    if choose() is None:
-        pytest.skip("no sandbox here: apt-get install bubblewrap")
     folder = tmp_path_factory.mktemp("course")
     for name in PRESENT:
         for student, kind in (("solver", "source"), ("nobody", "release")):
@@ -195,4 +204,35 @@ def test_the_untouched_student_version_scores_nothing(graded, name):
 # ------------------------------------------------------------------ wrong answers
 
 
-# ------------------------------------------------------------------ right in another way
+def judged_with(name, answers):
+    """What the tests say to each answer, which comes before the right one: a list of messages."""
+    cells = [cell for cell in notebook("source", name).cells if cell.cell_type == "code"]
+    long, at = [], []
+    for position, cell in enumerate(cells):
+        for answer in answers:
+            if answer["grade_id"] == nbgrader(cell)["grade_id"]:
+                tests = [c for c in cells[position:] if nbgrader(c)["grade_id"] in answer["loses"]]
+                long += [cell | {"source": answer["source"]}, *tests]
+                at.append((answer, range(len(long) - len(tests), len(long))))
+        if nbgrader(cell)["grade_id"] != "run":  # needed by nothing after it
+            long.append(cell)
+    said = mutants.errors_of(name, long)
+    return [(answer, [[e.evalue for e in said[n]] for n in tests]) for answer, tests in at]
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_every_wrong_answer_loses_its_points_with_the_message_it_names(name):
+    done = judged_with(name, wrong_answers(name))
+    assert len(done) == len(wrong_answers(name)), "a wrong answer names no cell of the notebook"
+    for answer, said in done:
+        assert len(said) == len(answer["loses"])
+        assert all(said), f"{answer['why']}: a test lets it pass"
+        assert answer["message"] in str(said), (answer["why"], said)
+
+
+@pytest.mark.course
+@pytest.mark.parametrize("name", PRESENT)
+def test_a_small_slip_loses_points(name):
+    count, left = mutants.survivors(name)
+    assert count >= 10
+    assert not left
