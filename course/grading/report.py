@@ -69,8 +69,8 @@ def write_report(course, config, state):
         student, name = entry["student"], entry["assignment"]
         with open_gradebook(config) as gradebook:
             points = points_of(gradebook, student, name)
-        total = {"total": total_of(points), "out of": sum(most for _, most, _ in points.values())}
-        rows.append(entry | total)
+        most = sum(most for _, most, _ in points.values())
+        rows.append(entry | {"total": total_of(points), "out of": f"{most:g}"})
         for question, (score, most, _) in points.items():
             rows[-1][f"{name}: {question}"] = score if score == BY_HAND else f"{score:g}"
             missed[f"{name}: {question}"].append(score != BY_HAND and score < most)

@@ -107,7 +107,7 @@ def bubblewrap(limits, overlay=(), hidden=()):
 
 def stepping_down(overlay, hidden):
     """Root's own bubblewrap: it shows what nobody needs to start another, as nobody."""
-    command = ["bwrap", "--die-with-parent", *view(overlay, hidden), "--perms", "1777"]
+    command = ["bwrap", "--die-with-parent", "--unshare-pid", *view(overlay, hidden)]
     command += ["--dir", "/tmp", "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
     command += ["--chdir", "/", "--", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}"]
     return [*command, "--clear-groups", "--inh-caps=-all", "--"]
