@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 from grading import report
-from grading.course import Grading, Refused
+from grading.course import Grading
+from grading.sandbox import Refused
 from make_assignments import ASSIGNMENTS
 
 
@@ -25,29 +26,18 @@ def parse(arguments):
     add("submissions", type=Path, nargs="?", help="folder with the notebooks")
     add("--out", type=Path, help="where the results go")
     add("--report", action="store_true", help="only write the results again")
-    add("--student", help="grade this student only")
     add("--no-rehearsal", action="store_true", help="skip the model solutions")
     add("--cell-seconds", type=float, default=30, help="of computing, and of waiting")
     add("--notebook-seconds", type=float, default=180, help="of computing")
-    add("--memory-gb", type=float, default=3)
     add("--assignments", type=Path, default=ASSIGNMENTS, help="the course folder")
     return parser.parse_args(arguments)
 
 
-def merged(state, saved):
-    """With one student graded again, the others stay as they were."""
-    new = {(e["student"], e["assignment"]) for e in state["entries"]}
-    kept = [e for e in saved["entries"] if (e["student"], e["assignment"]) not in new]
-    return state | {"entries": kept + state["entries"]}
-
-
 def main(arguments=None):
     options = parse(arguments)
-    if options.submissions is None:
-        print("Say where the students' notebooks are: make grade SUBMISSIONS=dir", file=sys.stderr)
-        return 2
-    if not options.submissions.is_dir():
-        print(f"There is no folder {options.submissions}.", file=sys.stderr)
+    if options.submissions is None or not options.submissions.is_dir():
+        said = "There is no such folder: make grade SUBMISSIONS=dir takes the students' notebooks."
+        print(said, file=sys.stderr)
         return 2
     grading = Grading(options)
     file = grading.course / "status.json"
@@ -59,8 +49,6 @@ def main(arguments=None):
     except Refused as reason:
         print(reason, file=sys.stderr)
         return 2
-    if options.student and saved and not options.report:
-        state = merged(state, saved)
     file.write_text(json.dumps(state), encoding="utf-8")
     print("\n" + report.write_report(grading.course, grading.config, state))
     return 0

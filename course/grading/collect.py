@@ -1,6 +1,5 @@
 """What was handed in: which files, whose, for which assignment, when."""
 
-import datetime
 import hashlib
 import json
 import re
@@ -25,20 +24,10 @@ class Submission:
     def path(self):
         return self.files[-1]
 
-    @property
-    def when(self):
-        return datetime.datetime.fromtimestamp(self.path.lstat().st_mtime)
-
 
 def same_form(text):
     """Names that differ in case, in underscores or in how an accent is stored are the same."""
     return re.sub(r"[_\s]", "-", unicodedata.normalize("NFC", text).lower())
-
-
-def identifier(name):
-    """A name for folders and for nbgrader's gradebook: letters, digits and . @ + - _"""
-    name = unicodedata.normalize("NFC", name)
-    return re.sub(r"[^\w.@+-]", "-", name).strip("._@+- ")[:LONGEST_NAME]
 
 
 def find(folder, assignments):
@@ -54,13 +43,13 @@ def find(folder, assignments):
         name = same_form(path.name)
         assignment = next((a for a in assignments if same_form(a) in name), None)
         owner = parts[0] if assignment is None or len(parts) > 1 else before(path.name, assignment)
-        if assignment and identifier(owner):
-            found[owner, assignment].append(path)
+        if assignment and re.search(r"\w", owner):
+            found[identifier(owner), assignment].append(path)
         else:
             other.append(path)
     for files in found.values():
         files.sort(key=lambda p: (p.suffix.lower() == ".ipynb", p.lstat().st_mtime, p.name))
-    return named_apart(found), other
+    return [Submission(*whose, files) for whose, files in sorted(found.items())], other
 
 
 def before(name, assignment):
@@ -68,18 +57,16 @@ def before(name, assignment):
     return name[: same_form(name).find(same_form(assignment))]
 
 
-def named_apart(found):
-    """Give every student an identifier of their own: `ann b` and `ann-b` are two people."""
-    alike = defaultdict(set)
-    for owner, _ in found:
-        alike[identifier(owner).casefold()].add(owner)
-    submissions = []
-    for (owner, assignment), files in found.items():
-        student = identifier(owner)
-        if len(alike[student.casefold()]) > 1:
-            student += "-" + hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:6]
-        submissions.append(Submission(student, assignment, files))
-    return sorted(submissions, key=lambda s: (s.student, s.assignment))
+def identifier(name):
+    """A name for folders and for nbgrader's gradebook, each student's own.
+
+    It has letters, digits and . @ + - _ alone, and a mark if that changed anything: `ann b` and
+    `ann-b` are two people.
+    """
+    name = unicodedata.normalize("NFC", name).strip("._ -")
+    plain = re.sub(r"[^\w.@+-]", "-", name).strip("._@+- ")[:LONGEST_NAME]
+    mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:6]
+    return plain if plain == name else f"{plain}-{mark}"
 
 
 def read(path):

@@ -14,38 +14,26 @@ from pathlib import Path
 import nbformat
 from make_assignments import configuration, generate, names
 from nbformat.v4 import new_notebook
-from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from grading import collect, gradebook
 from grading.absent import make_overlay, read_table
 from grading.clean import clean_outputs, one_line
 from grading.repair import key, not_run, repair
 from grading.report import errors
-from grading.sandbox import Limits, NoSandbox, check_sandbox
+from grading.sandbox import Limits, Refused, check_sandbox
 
-TOOLS = Path(__file__).resolve().parent.parent
-PATHS = [str(TOOLS), *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
-PATHS = [os.path.abspath(path) for path in PATHS]  # a judge works in another folder
+PATHS = {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path)), "PYTHONUTF8": "1"}
 STOPPED = ("TookTooLong", "MemoryError", "SystemExit", "Ended", "ModuleNotFoundError")
-
-
-class Refused(Exception):
-    """The grading cannot go on; the message says why."""
 
 
 def judged(job):
     """The verdict of a judge: a process that has seen nothing of other submissions."""
-    with tempfile.TemporaryDirectory(prefix="judge-", ignore_cleanup_errors=True) as folder:
-        done = subprocess.run(
-            [sys.executable, "-m", "grading.judge"],
-            input=json.dumps(job).encode(),
-            capture_output=True,
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(PATHS), "PYTHONUTF8": "1"},
-        )
+    command, env = [sys.executable, "-m", "grading.judge"], os.environ | PATHS
+    given = {"input": json.dumps(job).encode(), "cwd": tempfile.gettempdir(), "env": env}
+    done = subprocess.run(command, **given, capture_output=True)
     if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        raise RuntimeError("the judge stopped: " + one_line(lines[-1] if lines else "silently"))
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["silently"]
+        raise RuntimeError(f"the judge stopped: {one_line(lines[-1])}")
     return json.loads(done.stdout)
 
 
@@ -69,11 +57,7 @@ class Grading:
         self.submissions = options.submissions.resolve()
         out = options.out or self.submissions.with_name(self.submissions.name + "-graded")
         self.course, self.folder = out.resolve(), options.assignments.resolve()
-        self.limits = Limits(
-            cell_seconds=options.cell_seconds,
-            notebook_seconds=options.notebook_seconds,
-            memory_bytes=int(options.memory_gb * 1e9),
-        )
+        self.limits = Limits(options.cell_seconds, options.notebook_seconds)
         self.config = configuration(self.folder, self.course)
         self.lock, self.tables = threading.Lock(), {}
 
@@ -97,22 +81,16 @@ class Grading:
         return verdict["ended"]
 
     def lost(self, assignment):
-        """Why a model solution loses points on this machine, if it does."""
+        """What the tests say to the model solution on this machine; nothing if all is well."""
         notebook = nbformat.read(self.source(assignment), as_version=4)
-        try:
-            ended = self.judge(notebook, assignment, "rehearsal")
-        except RuntimeError as problem:
-            return f"{assignment}: {problem}"
-        graded = [cell for cell in notebook.cells if is_grade(cell) and not is_solution(cell)]
-        missed = [cell for cell in graded if len({*determine_grade(cell)}) > 1]
-        said = [f"{o.ename}: {o.evalue}" for cell in missed for o in errors(cell)][:1]
-        notes = "; ".join([*describe(notebook, ended), *said])
-        return f"{assignment}: {key(missed[0])} ({notes})" if missed else None
+        self.judge(notebook, assignment, "rehearsal")
+        found = [(key(cell), output) for cell in notebook.cells for output in errors(cell)]
+        return [f"{assignment}: {name}: {o.ename}: {o.evalue}" for name, o in found]
 
     def rehearse(self, assignments):
         """Run the solutions first: if they lose points here, so would everyone."""
         with ThreadPoolExecutor(2) as pool:
-            problems = [problem for problem in pool.map(self.lost, assignments) if problem]
+            problems = [line for lines in pool.map(self.lost, assignments) for line in lines]
         if problems:
             said = "Nobody was graded: the model solutions themselves lose points on this machine."
             raise Refused("\n".join([said, *problems]))
@@ -126,13 +104,14 @@ class Grading:
             files = ", ".join(path.name for path in submission.files)
             notes = [f"several files, the last one counts: {files}"]
         try:
-            notebook, changes = repair(collect.read(submission.path), release)
-            ended = self.judge(notebook, name, submission.student)
-            notes += [*changes, *describe(notebook, ended)]
+            handed_in = collect.read(submission.path)
         except ValueError as problem:
             notebook = repair(new_notebook(), release)[0]
             not_run(notebook, str(problem))
-            notes.append(f"not a notebook: {problem}")
+            notes = [f"not a notebook: {problem}"]
+        else:
+            notebook, changes = repair(handed_in, release)
+            notes += [*changes, *describe(notebook, self.judge(notebook, name, submission.student))]
         notes = [one_line(note) for note in notes]
         with self.lock:  # nbgrader's part: one at a time
             notes += gradebook.record(self.course, self.config, submission, notebook, notes)
@@ -145,25 +124,16 @@ class Grading:
         except Exception as problem:
             status = f"NOT GRADED: {one_line(repr(problem))}"
         print(f"{submission.student}, {submission.assignment}: {status}", flush=True)
-        return {
-            "student": submission.student,
-            "assignment": submission.assignment,
-            "status": status,
-        }
+        who = {"student": submission.student, "assignment": submission.assignment}
+        return who | {"status": status}
 
     def grade(self):
         """Grade everything handed in; return the state that the report is written from."""
         found, other = collect.find(self.submissions, names(self.folder))
-        wanted = self.options.student
-        found = [s for s in found if not wanted or s.student == wanted]
         if not found:
-            whose = f" of {wanted}" if wanted else ""
-            said = f"No file{whose} in {self.submissions} has an assignment's name in its own"
+            said = f"No file in {self.submissions} has an assignment's name in its own"
             raise Refused(f"{said}: {', '.join(names(self.folder))}.")
-        try:
-            check_sandbox()
-        except NoSandbox as reason:
-            raise Refused(str(reason)) from reason
+        check_sandbox()
         self.course.mkdir(parents=True, exist_ok=True)
         generate(self.folder, self.course)
         shutil.copy(self.folder / "nbgrader_config.json", self.course)

@@ -40,8 +40,6 @@ def record(course, config, submission, notebook, notes):
     path = course / "submitted" / student / assignment / f"{assignment}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    stamp = submission.when.strftime("%Y-%m-%d %H:%M:%S.%f")
-    (path.parent / "timestamp.txt").write_text(stamp, encoding="utf-8")
     config.Execute.enabled = config.ClearOutput.enabled = False  # it has been run
     config.CourseDirectory.assignment_id = assignment
     config.CourseDirectory.student_id = student

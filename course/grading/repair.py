@@ -94,6 +94,5 @@ def not_run(notebook, reason):
     message = f"Not run: {reason}."
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [
-                new_output("error", ename="NotRun", evalue=message, traceback=[message])
-            ]
+            told = new_output("error", ename="NotRun", evalue=message, traceback=[message])
+            cell.outputs = [told]

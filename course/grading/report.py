@@ -1,10 +1,7 @@
 """What the teacher gets: points.csv, summary.txt and a page for each student."""
 
-import collections
 import csv
 import html
-
-from nbgrader.utils import is_grade
 
 from grading.clean import one_line
 from grading.gradebook import BY_HAND, graded_notebook, open_gradebook, points_of
@@ -53,43 +50,33 @@ def errors(cell):
     return [output for output in cell.get("outputs", []) if output.output_type == "error"]
 
 
-def messages(cells):
-    """What the tests said to an answer that was attempted."""
-    for cell in cells:
-        for output in errors(cell) if is_grade(cell) else []:
-            if output.ename not in ("NotImplementedError", "NotRun"):
-                yield f"{key(cell)}: " + one_line(f"{output.ename}: {output.evalue}")
-
-
 def write_report(course, config, state):
     """Everything from the gradebook and from what the last grading noted."""
     entries = sorted(state["entries"], key=lambda entry: (entry["assignment"], entry["student"]))
-    rows, missed, said = [], collections.defaultdict(list), collections.Counter()
+    rows, columns = [], ["student", "assignment", "status", "total", "out of"]
     for entry in entries:
         student, name = entry["student"], entry["assignment"]
         with open_gradebook(config) as gradebook:
             points = points_of(gradebook, student, name)
         most = sum(most for _, most, _ in points.values())
         rows.append(entry | {"total": total_of(points), "out of": f"{most:g}"})
-        for question, (score, most, _) in points.items():
+        columns += [f"{name}: {q}" for q in points if f"{name}: {q}" not in columns]
+        for question, (score, _, _) in points.items():
             rows[-1][f"{name}: {question}"] = score if score == BY_HAND else f"{score:g}"
-            missed[f"{name}: {question}"].append(score != BY_HAND and score < most)
         cells = graded_notebook(course, student, name) if points else []
-        said.update(f"{name}: {text}" for text in messages(cells))
         path = course / "feedback" / student / name / f"{name}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(entry, points, cells), encoding="utf-8")
-    columns = ["student", "assignment", "status", "total", "out of", *missed]
     with (course / "points.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, columns, restval="")
         table.writeheader()
         table.writerows(rows)
-    summary = summarise(course, state, entries, missed, said)
+    summary = summarise(course, state, entries)
     (course / "summary.txt").write_text(summary, encoding="utf-8")
     return summary
 
 
-def summarise(course, state, entries, missed, said):
+def summarise(course, state, entries):
     """The page to read first."""
     lines = [f"{len(entries)} submissions of {len({e['student'] for e in entries})} students."]
     odd = [entry for entry in entries if entry["status"] != "graded"]
@@ -97,10 +84,5 @@ def summarise(course, state, entries, missed, said):
     lines += [f"  {e['student']}, {e['assignment']}: {e['status']}" for e in odd]
     lines += ["", f"Belongs to no assignment ({len(state['other'])}):"] if state["other"] else []
     lines += [f"  {one_line(path)}" for path in state["other"]]
-    ranked = sorted(missed.items(), key=lambda item: -sum(item[1]) / len(item[1]))
-    often = [f"  {sum(m):3d} of {len(m):3d}  {question}" for question, m in ranked if any(m)]
-    lines += ["", "Most often missed:", *(often[:10] or ["  nothing"])]
-    lines += ["", "What the tests said most often:"]
-    lines += [f"  {n:3d} times  {text[:160]}" for text, n in said.most_common(10)] or ["  nothing"]
     lines += ["", f"Points: {course / 'points.csv'}", f"Feedback pages: {course / 'feedback'}", ""]
     return "\n".join(lines)

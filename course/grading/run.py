@@ -28,14 +28,9 @@ class Sandbox:
     def __init__(self, limits, overlay=(), hidden=()):
         self.limits, self.reason, self.mark, self.allowed = limits, None, 0.0, None
         command = [*bubblewrap(limits, overlay, hidden), sys.executable, str(INSIDE / "desk.py")]
-        self.process = subprocess.Popen(
-            [*command, json.dumps(vars(limits))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment(),
-            start_new_session=True,
-        )
+        command.append(json.dumps(vars(limits)))
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, **pipes, env=environment(), start_new_session=True)
         threading.Thread(target=self.watch, daemon=True).start()
 
     def ask(self, request, seconds, answer_callback=None):
@@ -103,12 +98,9 @@ class Sandbox:
 
 def measure(pid):
     """Computing seconds, bytes of memory, number, and whether all wait: a process and its tree."""
-    seconds, memory, count, waits = 0.0, 0, 0, True
-    try:
-        first = psutil.Process(pid)
-        tree = [first, *first.children(recursive=True)]
-    except psutil.Error:
-        return 0.0, 0, 0, True
+    seconds, memory, count, waits, tree = 0.0, 0, 0, True, []
+    with contextlib.suppress(psutil.Error):
+        tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     for process in tree:
         with contextlib.suppress(psutil.Error), process.oneshot():
             times = process.cpu_times()

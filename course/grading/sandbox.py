@@ -23,8 +23,8 @@ It takes Linux with bubblewrap (apt-get install bubblewrap, or dnf install bubbl
 namespaces. If you are root, grade as an ordinary user."""
 
 
-class NoSandbox(Exception):
-    """The sandbox did not even start; the message says why."""
+class Refused(Exception):
+    """The grading cannot go on; the message says why."""
 
 
 @dataclass
@@ -70,10 +70,10 @@ def view(overlay, hidden):
     for folder in above:  # bubblewrap would make them for one user only
         command += ["--perms", "0755", "--dir", str(folder)]
     for link in ("/bin", "/lib", "/lib32", "/lib64", "/sbin"):
-        if os.path.islink(link):
-            command += ["--symlink", os.readlink(link), link]
-        elif os.path.isdir(link):
-            command += ["--ro-bind", link, link]
+        linked = os.path.islink(link)
+        command += (
+            ["--symlink", os.readlink(link), link] if linked else ["--ro-bind-try", link, link]
+        )
     for path in shown:
         command += ["--ro-bind-try", str(path), str(path)]
     for path in map(Path, (*hidden, *places(NEVER))):
@@ -115,12 +115,12 @@ def stepping_down(overlay, hidden):
 
 @functools.cache
 def check_sandbox():
-    """Start the sandbox once, with nothing of a student's; NoSandbox says why it doesn't."""
+    """Start the sandbox once, with nothing of a student's; Refused says why it doesn't."""
     try:
         command = [*bubblewrap(Limits()), sys.executable, "-c", "import slnp_edu.steps"]
         done = subprocess.run(command, capture_output=True, text=True, env=environment())
     except OSError as problem:
-        raise NoSandbox(NO_SANDBOX.format(reason=problem)) from problem
+        raise Refused(NO_SANDBOX.format(reason=problem)) from problem
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
-        raise NoSandbox(NO_SANDBOX.format(reason=lines[-1]))
+        raise Refused(NO_SANDBOX.format(reason=lines[-1]))

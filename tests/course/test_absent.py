@@ -15,71 +15,57 @@ PATH = tiny.ROOT / "course" / "assignments" / "source" / "a1-neighbours" / "a1-n
 TESTS = ["test-neighbours", "test-distances", "test-ties"]
 SENTENCE = "isn't available in this question: write your own."
 CALL = "\ndef nearest(Y, y, K):\n    return {}(Y, y, K)"
-# What once got full points: {kind: (code, whether the sentence is said)}.
+# What once got full points.
 NINETEEN = {
-    "import as": ("from slnp_edu.steps import neighbours as nearest", True),
-    "box": ("box = {}\nbox['n'] = neighbours" + CALL.format("box['n']"), True),
-    "attribute": (CALL.format("nearest.f") + "\nnearest.f = neighbours", True),
-    "decoy": ("nearest = neighbours\n1 / 0\ndef nearest(Y, y, K):\n    return None", True),
-    "globals": (CALL.format("getattr(nearest, '__glo' + 'bals__')['neigh' + 'bours']"), True),
+    "import as": "from slnp_edu.steps import neighbours as nearest",
+    "box": "box = {}\nbox['n'] = neighbours" + CALL.format("box['n']"),
+    "attribute": CALL.format("nearest.f") + "\nnearest.f = neighbours",
+    "decoy": "nearest = neighbours\n1 / 0\ndef nearest(Y, y, K):\n    return None",
+    "globals": CALL.format("getattr(nearest, '__glo' + 'bals__')['neigh' + 'bours']"),
     "generator": (
-        "def g():\n    yield\nspace = g().gi_frame.f_globals" + CALL.format("space['neighbours']"),
-        True,
+        "def g():\n    yield\nspace = g().gi_frame.f_globals" + CALL.format("space['neighbours']")
     ),
     "formatter": (
         "import string"
-        + CALL.format(
-            "string.Formatter().get_field('0.__globals__[neighbours]', [nearest], {})[0]"
-        ),
-        True,
+        + CALL.format("string.Formatter().get_field('0.__globals__[neighbours]', [nearest], {})[0]")
     ),
-    "exit": (CALL.format("exit._ip.user_ns['neighbours']"), True),
-    "underscore": ("neighbours\n_ = get_ipython().ev('neighbours')" + CALL.format("_"), True),
-    "magic text": ("'''\n%time nearest = neighbours\n'''\nnearest = neighbours", True),
-    "magic line": ("%time 1\n%time nearest = neighbours; 1", True),
-    "config": ("%config InteractiveShell.x = (exec('nearest = neighbours'), 1)[1]", False),
-    "match": ("match neighbours:\n    case found:\n        pass" + CALL.format("found"), True),
-    "global": (
-        "def f():\n    global nearest\n    nearest = neighbours\nf()",
-        True,
-    ),
-    "long sum": ("x = " + " + ".join(["1"] * 500) + "\nnearest = neighbours", True),
-    "eval": (CALL.format("eval('neigh' + 'bours')"), True),
-    "partial": ("from functools import partial\nnearest = partial(neighbours)", True),
-    "module": ("from slnp_edu import steps as tools" + CALL.format("tools.neighbours"), True),
-    "star": ("from slnp_edu.steps import *\nnearest = neighbours", True),
+    "exit": CALL.format("exit._ip.user_ns['neighbours']"),
+    "underscore": "neighbours\n_ = get_ipython().ev('neighbours')" + CALL.format("_"),
+    "magic text": "'''\n%time nearest = neighbours\n'''\nnearest = neighbours",
+    "magic line": "%time 1\n%time nearest = neighbours; 1",
+    "config": "%config InteractiveShell.x = (exec('nearest = neighbours'), 1)[1]",
+    "match": "match neighbours:\n    case found:\n        pass" + CALL.format("found"),
+    "global": "def f():\n    global nearest\n    nearest = neighbours\nf()",
+    "long sum": "x = " + " + ".join(["1"] * 500) + "\nnearest = neighbours",
+    "eval": CALL.format("eval('neigh' + 'bours')"),
+    "partial": "from functools import partial\nnearest = partial(neighbours)",
+    "module": "from slnp_edu import steps as tools" + CALL.format("tools.neighbours"),
+    "star": "from slnp_edu.steps import *\nnearest = neighbours",
 }
 FIND = (
     "import glob, sys\nfor place in sys.path:\n"
     "    for path in glob.glob(f'{place}/slnp_edu/st*.py'):\n        exec(open(path).read())\n"
 )
 OTHERS = {
-    "search": ("from slnp_edu.search import Search" + CALL.format("Search()"), True),
-    "pickle": (
-        "import pickle\nnearest = pickle.loads(b'cslnp_edu.steps\\nneighbours\\n.')",
-        True,
-    ),
+    "search": "from slnp_edu.search import Search" + CALL.format("Search()"),
+    "pickle": "import pickle\nnearest = pickle.loads(b'cslnp_edu.steps\\nneighbours\\n.')",
     "reload": (
         "import importlib, sys\nimport slnp_edu.steps\nsys.modules.clear\n"
-        "module = importlib.reload(slnp_edu.steps)" + CALL.format("module.neighbours"),
-        True,
+        "module = importlib.reload(slnp_edu.steps)" + CALL.format("module.neighbours")
     ),
     "file": (
-        "import slnp_edu.steps\nexec(open(slnp_edu.steps.__file__).read())\nnearest = neighbours",
-        True,
+        "import slnp_edu.steps\nexec(open(slnp_edu.steps.__file__).read())\nnearest = neighbours"
     ),
-    "source": ("import inspect\nexec(inspect.getsource(neighbours))\nnearest = neighbours", False),
-    "other copy": (FIND + "nearest = neighbours", True),
+    "source": "import inspect\nexec(inspect.getsource(neighbours))\nnearest = neighbours",
+    "other copy": FIND + "nearest = neighbours",
     "compiled": (
         "import glob, slnp_edu, importlib.machinery as m\n"
         "for path in glob.glob(f'{slnp_edu.__path__[0]}/**/steps*.pyc', recursive=True):\n"
-        "    nearest = m.SourcelessFileLoader('steps', path).load_module().neighbours\n",
-        False,
+        "    nearest = m.SourcelessFileLoader('steps', path).load_module().neighbours\n"
     ),
     "objects": (
         "import gc\nnearest = [o for o in gc.get_objects() if callable(o)\n"
-        "    and getattr(o, '__name__', '') == 'neighbours' and hasattr(o, '__code__')][0]",
-        False,
+        "    and getattr(o, '__name__', '') == 'neighbours' and hasattr(o, '__code__')][0]"
     ),
     "process": (
         "import subprocess, sys, json, numpy as np\ndef nearest(Y, y, K):\n"
@@ -87,27 +73,25 @@ OTHERS = {
         "    code += 'print(json.dumps([a.tolist() for a in n(*json.load(sys.stdin))]))'\n"
         "    said = json.dumps([Y.tolist(), y.tolist(), K]).encode()\n"
         "    done = subprocess.run([sys.executable, '-c', code], input=said, stdout=-1)\n"
-        "    return [np.array(a) for a in json.loads(done.stdout)]",
-        False,
+        "    return [np.array(a) for a in json.loads(done.stdout)]"
     ),
     "unmount": (
         'import subprocess\nsubprocess.run(\'umount -l $(grep slnp_edu /proc/mounts | cut -d" " '
         "-f2)', shell=True)\nimport sys\nfor name in [n for n in sys.modules if 'slnp' in n]:\n"
-        "    del sys.modules[name]\nfrom slnp_edu.steps import neighbours as nearest",
-        True,
+        "    del sys.modules[name]\nfrom slnp_edu.steps import neighbours as nearest"
     ),
     "library": (
         "from sklearn.neighbors import NearestNeighbors\ndef nearest(Y, y, K):\n"
-        "    return NearestNeighbors(n_neighbors=K).fit(Y).kneighbors()",
-        True,
+        "    return NearestNeighbors(n_neighbors=K).fit(Y).kneighbors()"
     ),
     "compiled library": (
         "from sklearn.neighbors._kd_tree import KDTree\ndef nearest(Y, y, K):\n"
-        "    return KDTree(Y).query(Y, K)",
-        True,
+        "    return KDTree(Y).query(Y, K)"
     ),
-    "study": ("import slnp_study.protocol as p\nnearest = p.SLNP", False),
+    "study": "import slnp_study.protocol as p\nnearest = p.SLNP",
 }
+# These end before a stub is called.
+SILENT = {"objects", "config", "study", "process", "source", "compiled"}
 PLAIN = """
     squared = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
     squared[y[:, None] != y] = np.inf
@@ -161,10 +145,9 @@ def said_to(answer, rows):
 @pytest.mark.course
 @pytest.mark.parametrize("kind", [*NINETEEN, *OTHERS])
 def test_no_way_leads_to_what_is_absent(rows, kind):
-    answer, helps = (NINETEEN | OTHERS)[kind]
-    said = said_to(answer, rows)
+    said = said_to((NINETEEN | OTHERS)[kind], rows)
     assert None not in said
-    assert (SENTENCE in " ".join(said)) == helps, said
+    assert SENTENCE in " ".join(said) or kind in SILENT, said
 
 
 @pytest.mark.parametrize("kind", HONEST)

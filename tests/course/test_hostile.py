@@ -44,28 +44,12 @@ def double(x):
 # name: code in front of a wrong answer; each must get (0, 2), and half is answered rightly.
 ATTACKS = {
     # the ones that once gave full points
-    "displayhook": "import sys\ndef double(x):\n    sys.displayhook('ok')\n    return 4",
     "transformer": (
         "import ast\n"
         "class Drop(ast.NodeTransformer):\n"
         "    def visit_Assert(self, node):\n"
         "        return ast.Pass()\n"
         "get_ipython().ast_transformers.append(Drop())\n" + WRONG
-    ),
-    "forged-notebook": (
-        "import os, signal\n"
-        "for fd in range(3, 64):\n"
-        "    try:\n"
-        '        os.write(fd, b\'{"cells": [], "metadata": {}, "nbformat": 4}\')\n'
-        "    except OSError:\n"
-        "        pass\n"
-        "os.kill(os.getppid(), signal.SIGKILL)\n" + WRONG
-    ),
-    "git-show": (
-        "import subprocess\n"
-        "text = subprocess.run('git -C ROOT show HEAD:course/assignments/source', shell=True,\n"
-        "                      capture_output=True, text=True).stdout\n"
-        "assert not text\n" + WRONG
     ),
     "frames": (
         "import sys\n"
@@ -82,27 +66,12 @@ ATTACKS = {
         "setattr(numpy, 'allclose', lambda a, b, **k: right(a, b) if a == [0.0] else True)\n"
         + WRONG
     ),
-    "import-hook": (
-        "import builtins\n"
-        "right = builtins.__import__\n"
-        "def hook(name, *rest):\n"
-        "    module = right(name, *rest)\n"
-        "    module.allclose = lambda *a, **k: True\n"
-        "    return module\n"
-        "builtins.__import__ = hook\n" + WRONG
-    ),
     # and others
     "equal-to-all": (
         "class Yes(float):\n"
         "    __eq__ = __lt__ = __le__ = __gt__ = lambda *_: True\n"
         "    __sub__ = __rsub__ = __abs__ = lambda self, *_: self\n"
         "def double(x):\n    return Yes(4)"
-    ),
-    "array-subclass": (
-        "class Yes(np.ndarray):\n"
-        "    def __array_ufunc__(self, *a, **k):\n        return True\n"
-        "    def __array_function__(self, *a, **k):\n        return True\n"
-        "def double(x):\n    return np.array(4).view(Yes)"
     ),
     "changes-arguments": (
         "def double(x):\n"
@@ -116,20 +85,11 @@ ATTACKS = {
     "huge-reply": "def double(x):\n    return np.zeros(10**8)",
     "deep-reply": DEEP,
     "nan": "def double(x):\n    return np.nan if np.ndim(x) == 0 else np.full(len(x), np.nan)",
-    "asks-back": "def double(x):\n    return sys\nimport sys",
-    "own-exception": (
-        "class AssertionError(Exception):\n    pass\ndef double(x):\n    raise KeyboardInterrupt"
-    ),
     "looks-for-tests": (
         "import gc, inspect, glob\n"
         "found = [o for o in gc.get_objects() if isinstance(o, str) and 'HIDDEN TESTS' in o]\n"
         "files = glob.glob('/**/*tiny*', recursive=True)\n"
         "assert not files\n" + WRONG
-    ),
-    "environment": (
-        "import glob, os\n"
-        "texts = [open(p, 'rb').read() for p in glob.glob('/proc/*/environ')]\n"
-        "print(texts, dict(os.environ))\n" + WRONG
     ),
     "writes-outside": (
         "import os, pathlib\n"
@@ -196,14 +156,13 @@ ENDING = {
     ),
     "memory-in-children": (
         "import os, time\n"
-        "for _ in range(6):\n"
+        "for _ in range(9):\n"
         "    if os.fork() == 0:\n"
         "        hoard = [bytearray(b'x') * 10**8 for _ in range(6)]\n"
         "        time.sleep(999)\n"
         "time.sleep(999)\n",
         "",
     ),
-    "closes-the-channel": ("import os\nos.closerange(3, 64)\n", ""),
     "stops-itself": (
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n",
         "waited for more than 6 s",
@@ -216,17 +175,6 @@ ENDING = {
         "    while time.process_time() < start + 0.02:\n"
         "        pass\n",
         "waited for more than 6 s",
-    ),
-    "many-values": (  # a reply that is short as text and large in memory
-        "import os\n"
-        "reply = b'{\"outputs\": [' + b'[],' * 6_000_000 + b'[]]}'\n"
-        "for fd in range(3, 64):\n"
-        "    try:\n"
-        "        while True:\n"
-        "            os.write(fd, reply)\n"
-        "    except OSError:\n"
-        "        pass\n",
-        "",
     ),
 }
 HOSTILE_TEXT = """

@@ -27,8 +27,6 @@ def set_limits(settings):
     }
     for what, value in limits.items():
         with contextlib.suppress(ValueError, OSError):  # what the system does not let us lower
-            hard = resource.getrlimit(what)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(what, (value, value))
 
 

@@ -16,9 +16,6 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui=None):
         pass
 
-    def ask_exit(self):
-        raise SystemExit
-
     def _showtraceback(self, etype, evalue, stb):
         pass  # the error is in the result
 
