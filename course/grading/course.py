@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -39,13 +38,9 @@ def judged(job):
 
 def describe(notebook, ended):
     """A note on the cells that were stopped, and why."""
-    stopped = defaultdict(list)
-    for cell in notebook.cells:
-        for output in errors(cell):
-            if output.ename in STOPPED:
-                name = key(cell) if "nbgrader" in cell.metadata else "a cell of their own"
-                stopped[f"{output.ename}: {one_line(output.evalue)}"].append(name)
-    notes = [f"stopped: {', '.join(cells)} ({why})" for why, cells in stopped.items()]
+    found = [(cell, o) for cell in notebook.cells for o in errors(cell) if o.ename in STOPPED]
+    said = [f"{key(cell)} ({o.ename}: {one_line(o.evalue)})" for cell, o in found]
+    notes = [f"stopped: {', '.join(said)}"] if said else []
     return notes + (["nothing after it ran"] if ended else [])
 
 

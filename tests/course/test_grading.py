@@ -143,10 +143,10 @@ ODD = {
         0,
         2,
     ),
-    "exits": (lambda r: solved(r, half="exit()"), "stopped: half (SystemExit", 3, 0),
+    "exits": (lambda r: solved(r, half="exit()"), "graded", 3, 0),
     "exits-in-test": (
         lambda r: solved(r, half="import sys\ndef half(x):\n    sys.exit()"),
-        "graded",
+        "stopped: test-half (SystemExit",
         3,
         0,
     ),
