@@ -78,7 +78,10 @@ class Grading:
     def lost(self, assignment):
         """What the tests say to the model solution on this machine; nothing if all is well."""
         notebook = nbformat.read(self.source(assignment), as_version=4)
-        self.judge(notebook, assignment, "rehearsal")
+        try:
+            self.judge(notebook, assignment, "rehearsal")
+        except RuntimeError as problem:
+            return [f"{assignment}: {problem}"]
         found = [(key(cell), output) for cell in notebook.cells for output in errors(cell)]
         return [f"{assignment}: {name}: {o.ename}: {o.evalue}" for name, o in found]
 
