@@ -80,10 +80,6 @@ OTHERS = {
         "-f2)', shell=True)\nimport sys\nfor name in [n for n in sys.modules if 'slnp' in n]:\n"
         "    del sys.modules[name]\nfrom slnp_edu.steps import neighbours as nearest"
     ),
-    "library": (
-        "from sklearn.neighbors import NearestNeighbors\ndef nearest(Y, y, K):\n"
-        "    return NearestNeighbors(n_neighbors=K).fit(Y).kneighbors()"
-    ),
     "compiled library": (
         "from sklearn.neighbors._kd_tree import KDTree\ndef nearest(Y, y, K):\n"
         "    return KDTree(Y).query(Y, K)"

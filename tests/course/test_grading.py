@@ -48,23 +48,6 @@ def delete_tests(notebook):
         notebook.cells.remove(part(notebook, name))
 
 
-def rewrite_tests(notebook):
-    part(notebook, "test-double").source = "pass"
-    part(notebook, "test-double").metadata.nbgrader.points = 100
-    part(notebook, "test-half").metadata.nbgrader.update(grade=False, locked=False)
-
-
-def switch_off_tests(notebook):
-    for name in ("test-double", "test-half"):
-        part(notebook, name).metadata.tags = ["skip-execution"]
-        part(notebook, name).cell_type = "raw"
-
-
-def repeat(notebook):
-    notebook.cells.insert(2, deepcopy(part(notebook, "test-half")))
-    notebook.cells.append(deepcopy(part(notebook, "double")))
-
-
 def paste_picture(notebook):
     part(notebook, "why").source = "So:\n\n![image.png](attachment:image.png)"
     part(notebook, "why").attachments = {"image.png": {"image/png": PNG}}
@@ -73,7 +56,6 @@ def paste_picture(notebook):
 WARNS = "def half(x):\n    import warnings\n    warnings.warn('hm')\n    return np.array(x) / 2"
 DIVIDES = "def half(x):\n    _ = np.array([0.0]) / 0\n    return x / 2"
 BAR = "from tqdm import tqdm\n\ndef double(x):\n    return sum(x for _ in tqdm(range(2)))"
-PARTIAL = "from functools import partial\n\ndouble = partial(np.multiply, 2)"
 OBJECT = "class Doubler:\n    def __call__(self, x):\n        return 2 * x\n\ndouble = Doubler()"
 LISTS = "def half(x):\n    return [v / 2 for v in np.atleast_1d(x)]"
 STUB = "Write your answer here."
@@ -84,13 +66,10 @@ RIGHT = {  # all of these get full points, 3 and 2
         after("q1", new_code_cell("def helper(x):\n    return 2 * x")),
         double="def double(x):\n    return helper(x)",
     ),
-    "scratch": lambda r: edited(r, after("setup", new_code_cell("sum = 0\nabs = 1\nzip = None"))),
-    "star": lambda r: edited(r, after("setup", new_code_cell("from numpy import *"))),
     "magic": lambda r: solved(r, double="%matplotlib inline\n!echo\n" + DOUBLE),
     "warns": lambda r: solved(r, half=WARNS),
     "divides": lambda r: solved(r, half=DIVIDES),
     "bar": lambda r: solved(r, double=BAR),
-    "partial": lambda r: solved(r, double=PARTIAL),
     "object": lambda r: solved(r, double=OBJECT),
     "lists": lambda r: solved(r, half=LISTS),
     "plots": lambda r: solved(
@@ -103,9 +82,7 @@ RIGHT = {  # all of these get full points, 3 and 2
     "below": lambda r: edited(
         r, after("why", new_markdown_cell("My **derivation** in a new cell.")), why=STUB
     ),
-    "switches-off": lambda r: edited(r, switch_off_tests),
     "reorders": lambda r: edited(r, lambda notebook: notebook.cells.reverse()),
-    "repeats": lambda r: edited(r, repeat),
 }
 SPIN = """
 while True:
@@ -163,12 +140,6 @@ ODD = {
         "cells put back: test-double, test-half",
         0,
         0,
-    ),
-    "rewrites": (
-        lambda r: edited(r, rewrite_tests, double=WRONG),
-        "cells put back: test-double",
-        0,
-        2,
     ),
     "package": (
         lambda r: solved(r, half="import tomorrows_package\n" + HALF),

@@ -44,29 +44,6 @@ def double(x):
 # name: code in front of a wrong answer; each must get (0, 2), and half is answered rightly.
 ATTACKS = {
     # the ones that once gave full points
-    "transformer": (
-        "import ast\n"
-        "class Drop(ast.NodeTransformer):\n"
-        "    def visit_Assert(self, node):\n"
-        "        return ast.Pass()\n"
-        "get_ipython().ast_transformers.append(Drop())\n" + WRONG
-    ),
-    "frames": (
-        "import sys\n"
-        "def double(x):\n"
-        "    frame = sys._getframe()\n"
-        "    while frame:\n"
-        "        frame.f_globals['np'] = frame.f_globals['abs'] = lambda *a: 0\n"
-        "        frame = frame.f_back\n"
-        "    return 4"
-    ),
-    "setattr": (
-        "import numpy\n"
-        "right = numpy.allclose\n"
-        "setattr(numpy, 'allclose', lambda a, b, **k: right(a, b) if a == [0.0] else True)\n"
-        + WRONG
-    ),
-    # and others
     "equal-to-all": (
         "class Yes(float):\n"
         "    __eq__ = __lt__ = __le__ = __gt__ = lambda *_: True\n"
@@ -85,12 +62,6 @@ ATTACKS = {
     "huge-reply": "def double(x):\n    return np.zeros(10**8)",
     "deep-reply": DEEP,
     "nan": "def double(x):\n    return np.nan if np.ndim(x) == 0 else np.full(len(x), np.nan)",
-    "looks-for-tests": (
-        "import gc, inspect, glob\n"
-        "found = [o for o in gc.get_objects() if isinstance(o, str) and 'HIDDEN TESTS' in o]\n"
-        "files = glob.glob('/**/*tiny*', recursive=True)\n"
-        "assert not files\n" + WRONG
-    ),
     "writes-outside": (
         "import os, pathlib\n"
         "for place in ('FOLDER', 'ROOT', '/usr', '/etc', '/grading', '/'):\n"
