@@ -16,14 +16,16 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 ENTITY = re.compile(r"&(?=#|\w+;)")
 LINK = re.compile(r"\](?=:|\((?!attachment:[\w.%-]+\)))")
+ATTACHED = re.compile(r"\]\(attachment:([\w.%-]+)\)")
 TEX = r"\\+(?=(?:href|url|require|style|class|cssId|html\w+|include\w+|data|mmlToken|csname)\b)"
 BASE64 = re.compile(r"[A-Za-z0-9+/=]*")
 LONGEST_TEXT = 10_000  # characters; nbconvert may need hours for a hostile million
 
 
-def clean_text(text):
-    """A text that renders to nothing that acts."""
+def clean_text(text, pictures=()):
+    """A text that renders to nothing that acts; `pictures` are the names of those attached."""
     text = TAG.sub("< ", ENTITY.sub("& ", printable(text)[:LONGEST_TEXT]))
+    text = ATTACHED.sub(lambda m: m[0] if m[1] in pictures else "] " + m[0][1:], text)
     return re.sub(TEX, "", LINK.sub("] ", text))
 
 

@@ -27,7 +27,8 @@ def own_cell(cell):
 
 
 def with_text(cell, text, attachments):
-    cell.source, pictures = clean_text(text), clean_attachments(attachments)
+    pictures = clean_attachments(attachments)
+    cell.source = clean_text(text, pictures)
     if pictures:
         cell.attachments = pictures
     return cell
