@@ -16,8 +16,7 @@ NAME = "a0-tiny"
 DOUBLE = "def double(x):\n    return 2 * x"
 HALF = "def half(x):\n    return x / 2"
 WRONG = "def double(x):\n    return 4"
-LIMITS = ["--cell-seconds", "4", "--notebook-seconds", "20", "--memory-gb", "1.5"]
-LIMITS += ["--output-mb", "0.2", "--idle-seconds", "5"]
+LIMITS = ["--cell-seconds", "6", "--notebook-seconds", "40"]
 
 
 def cell(make, grade_id, source, *, points=None, solution=False, locked=False):

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from grading.clean import AS_TYPED, clean_attachments, clean_text
+from grading.clean import clean_attachments, clean_text
 
 
 def key(cell):
@@ -13,6 +13,10 @@ def key(cell):
     nbgrader = cell.metadata.get("nbgrader")
     name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
     return name if isinstance(name, str) else cell.get("id")
+
+
+def is_paragraph(cell):
+    return cell.cell_type == "markdown" and is_grade(cell) and is_solution(cell)
 
 
 def own_cell(cell):
@@ -30,93 +34,66 @@ def with_text(cell, text, attachments):
     return cell
 
 
-def as_text(cell):
-    """What stands in an added cell, as Markdown."""
-    return cell.source if cell.cell_type == "markdown" else f"```\n{cell.source}\n```"
+def places(submission, known):
+    """{name: position} of the cells that are handed out, and the student's own after each."""
+    theirs, own, anchor = {}, defaultdict(list), None
+    for position, cell in enumerate(submission.cells):
+        if key(cell) in known:
+            theirs[key(cell)] = position  # the last one counts, as with nbgrader
+    for position, cell in enumerate(submission.cells):
+        if theirs.get(key(cell)) == position:
+            anchor = key(cell)
+        else:
+            own[anchor].append(own_cell(cell))
+    return theirs, own
 
 
-def gather(answer, added, beside):
-    """Put text from new cells, and the names of files handed in, where the teacher will look."""
-    found = [cell for cell in added if cell.source.strip()]
-    parts = [answer.source, *(as_text(cell) for cell in found)]
-    if beside:
-        parts.append("Handed in beside the notebook: " + ", ".join(f"`{name}`" for name in beside))
-    pictures = dict(answer.get("attachments", {}))
-    for cell in found:
-        pictures |= cell.get("attachments", {})
-    if len(parts) > 1:
-        answer.source = clean_text("\n\n".join(parts), pictures)
-    if pictures:
-        answer.attachments = pictures
-    return found or beside
-
-
-def repair(submission, release, beside=()):
+def repair(submission, release):
     """The submission in the order and with the locked cells of the student version, and notes.
 
     Answers and the student's own cells stay; nothing else of the submission is believed, neither
     metadata nor outputs. The tests run from the source, in another process.
     """
     known = {key(cell): cell for cell in release.cells}
-    owned = {name for name, cell in known.items() if "nbgrader" in cell.metadata}
-    theirs, doubled = {}, set()
-    for position, cell in enumerate(submission.cells):
-        if key(cell) in known:
-            doubled |= {key(cell)} & theirs.keys() & owned
-            theirs[key(cell)] = position  # the last one counts, as with nbgrader
-    own, anchor = defaultdict(list), None
-    for position, cell in enumerate(submission.cells):
-        if theirs.get(key(cell)) == position:
-            anchor = key(cell)
-        else:
-            own[anchor].append(own_cell(cell))
-    changed, untouched = [], []
-    for name, cell in known.items():
-        if name not in theirs:
-            continue
-        their = submission.cells[theirs[name]]
+    theirs, own = places(submission, known)
+    mended = [name for name, cell in known.items() if name not in theirs and is_locked(cell)]
+    elsewhere = []
+    for name, position in theirs.items():
+        cell, their = known[name], submission.cells[position]
         if is_locked(cell):
-            changed += [name] if their.source.strip() != cell.source.strip() else []
-        elif cell.cell_type == "markdown":
-            untouched += [name] if their.source.strip() in (cell.source.strip(), "") else []
-            with_text(cell, their.source, their.get("attachments"))
-        else:
+            mended += [name] if their.source.strip() != cell.source.strip() else []
+        elif not is_paragraph(cell):
             cell.source = their.source
-    elsewhere = gather_all(known, own, untouched, theirs, beside)
+        elif their.source.strip() not in (cell.source.strip(), ""):
+            with_text(cell, their.source, their.get("attachments"))
+        elif gather(cell, own[name]):
+            elsewhere.append(name)
+    if sorted(theirs, key=theirs.get) != [name for name in known if name in theirs]:
+        mended.append("their order")
     cells = list(own[None])
     for name, cell in known.items():
-        cells += [cell, *own[name]] if name in theirs or name in owned else own[name]
+        cells += [cell, *own[name]]
     release.cells = cells
-
-    missing = [name for name in known if name in owned and name not in theirs]
-    notes = []
-    if not owned & theirs.keys():
-        notes.append("none of the assignment's cells are in it")
-    elif missing:
-        notes.append(f"deleted cells put back: {', '.join(missing)}")
-    if changed:
-        notes.append(f"changed locked cells restored: {', '.join(changed)}")
-    if doubled:
-        notes.append(f"cells in it twice, the last counts: {', '.join(sorted(doubled))}")
-    typed = [c for c in cells if c.cell_type == "markdown" and c.source.startswith(AS_TYPED)]
-    if typed:
-        where = dict.fromkeys(key(c) if "nbgrader" in c.metadata else "own cell" for c in typed)
-        notes.append(f"text shown as it was typed: {', '.join(where)}")
-    if elsewhere:
-        notes.append(f"text found elsewhere than in its cell: {', '.join(elsewhere)}")
-    if sorted(theirs, key=theirs.get) != [name for name in known if name in theirs]:
-        notes.append("cells reordered; put back in order")
+    notes = [f"cells put back: {', '.join(mended)}"] if mended else []
+    notes += [f"text in a cell below: {', '.join(elsewhere)}"] if elsewhere else []
     return release, notes
 
 
-def gather_all(known, own, untouched, theirs, beside):
-    """For each paragraph left empty, what the student wrote in new cells around it."""
-    order, found = list(known), []
-    for name, cell in known.items():
-        by_hand = is_grade(cell) and is_solution(cell) and cell.cell_type == "markdown"
-        if not by_hand or (name in theirs and name not in untouched):
-            continue
-        before = order[order.index(name) - 1]
-        if gather(cell, [*own[before], *own[name]], beside):
-            found.append(name)
+def gather(answer, added):
+    """Put text from new cells below an empty paragraph into it, where the teacher will look."""
+    found = [cell for cell in added if cell.cell_type == "markdown" and cell.source.strip()]
+    pictures = {}
+    for cell in found:
+        pictures |= cell.get("attachments", {})
+    if found:
+        with_text(answer, "\n\n".join(cell.source for cell in found), pictures)
     return found
+
+
+def not_run(notebook, reason):
+    """Mark every code cell as not run (without an error nbgrader would give full points)."""
+    message = f"Not run: {reason}."
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            told = new_output("error", ename="NotRun", evalue=message, traceback=[message])
+            cell.outputs = [told]

@@ -1,168 +1,88 @@
-"""What the teacher gets: points.csv, summary.txt, feedback pages, tables for Canvas and Moodle."""
+"""What the teacher gets: points.csv, summary.txt and a page for each student."""
 
-import collections
-import datetime
-
-import nbformat
-from nbgrader.utils import is_grade
+import csv
+import html
 
 from grading.clean import one_line
-from grading.gradebook import BY_HAND, open_gradebook, points_of, write_feedback
-from grading.pages import name_questions, offline, titles_of
+from grading.gradebook import BY_HAND, graded_notebook, open_gradebook, points_of
 from grading.repair import key
-from grading.roster import entry_of, export, of_assignment, write_csv
 
-NOTHING = "nothing handed in"
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>
+<title>{title}</title>
+<style>body {{ max-width: 50em; margin: 2em auto; font-family: sans-serif }}
+pre {{ white-space: pre-wrap; background: #f4f4f4; padding: 0.6em }}</style></head>
+<body><h1>{title}</h1><p>{total} of {most:g} points. {status}</p>
+{parts}</body></html>
+"""
 
 
-def in_table(text):
-    """A name for a table: one line, and nothing a spreadsheet takes for a formula."""
-    text = one_line(text)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
-
-
-def total_of(points, most, penalty):
+def total_of(points):
     """The total as text: what is certain, and what a person still has to give."""
-    scored = sum(value for value in points.values() if value != BY_HAND)
-    waiting = sum(most[name] for name, value in points.items() if value == BY_HAND)
-    total = f"{max(scored - penalty, 0):g}"
-    return total + (f" + up to {waiting:g} by hand" if waiting else "")
+    scored = sum(score for score, _, _ in points.values() if score != BY_HAND)
+    waiting = sum(most for score, most, _ in points.values() if score == BY_HAND)
+    return f"{scored:g}" + (f" + up to {waiting:g} by hand" if waiting else "")
 
 
-def rows_of(config, entries, rosters):
-    """One row for each student and assignment, and {question: [lost points?]}."""
-    rows, missed = [], collections.defaultdict(list)
-    with open_gradebook(config) as gradebook:
-        for entry in entries:
-            student, assignment = entry["student"], entry["assignment"]
-            points, most, penalty = points_of(gradebook, student, assignment)
-            row = {"student": student, "assignment": assignment, "status": entry["status"]}
-            row["total"] = total_of(points, most, penalty) if points else ""
-            row |= {"out of": f"{sum(most.values()):g}", "late": f"{-penalty:g}" if penalty else ""}
-            roster = of_assignment(assignment, entries, rosters)
-            person = entry_of(student, entry["lms_id"], roster) or {}
-            row |= {"name": in_table(person.get("name", "")), "lms id": entry["lms_id"]}
-            for name, value in points.items():
-                row[f"{assignment}: {name}"] = value if value == BY_HAND else f"{value:g}"
-                missed[f"{assignment}: {name}"].append(value != BY_HAND and value < most[name])
-            rows.append(row)
-    return rows, missed
+def page(entry, points, cells):
+    """The student's page: points, what the tests said, answers as typed. It holds text alone."""
+    parts = []
+    for cell in cells:
+        name, locked = key(cell), cell.metadata.get("nbgrader", {}).get("locked")
+        texts = [] if locked else [cell.source]
+        if cell.cell_type == "markdown" and locked and cell.source.startswith("## "):
+            parts.append(f"<h2>{html.escape(cell.source[3:].splitlines()[0])}</h2>")
+        if name in points:
+            score, most, comment = points[name]
+            score = "not yet graded" if score == BY_HAND else f"{score:g}"
+            parts.append(f"<h3>{html.escape(name)}: {score} of {most:g}</h3>")
+            said = [f"{output.ename}: {output.evalue}" for output in errors(cell)]
+            texts += [*said, cell.source if said and locked else "", comment]
+        parts += [f"<pre>{html.escape(text)}</pre>" for text in texts if text]
+    shown = {"title": f"{entry['student']}, {entry['assignment']}", "status": entry["status"]}
+    shown = {name: html.escape(text) for name, text in shown.items()}
+    most = sum(most for _, most, _ in points.values())
+    return PAGE.format(**shown, total=total_of(points), most=most, parts="\n".join(parts))
 
 
-def missing_rows(entries, rosters):
-    """Whoever is on the roster and handed in nothing, for each assignment that others did."""
-    found = []
-    for assignment in sorted({entry["assignment"] for entry in entries}):
-        here = [entry for entry in entries if entry["assignment"] == assignment]
-        roster = of_assignment(assignment, entries, rosters)
-        present = [id(entry_of(e["student"], e["lms_id"], roster)) for e in here]
-        for person in roster:
-            name = person["student"] or person["name"] or person["lms_id"]
-            if name and id(person) not in present:
-                row = {"student": in_table(name), "assignment": assignment, "status": NOTHING}
-                row |= {"total": "0", "name": in_table(person["name"])}
-                found.append(row | {"lms id": person["lms_id"]})
-    return found
+def errors(cell):
+    return [output for output in cell.get("outputs", []) if output.output_type == "error"]
 
 
 def write_report(course, config, state):
     """Everything from the gradebook and from what the last grading noted."""
-    entries = sorted(state["entries"], key=lambda entry: (entry["student"], entry["assignment"]))
-    rosters = state["given"]["rosters"]
-    rows, missed = rows_of(config, entries, rosters)
-    absent = missing_rows(entries, rosters)
-    rows += absent
-    columns = ["student", "name", "lms id", "assignment", "status", "total", "out of", "late"]
-    columns += sorted(missed, key=lambda name: (name.partition(":")[0], list(missed).index(name)))
-    write_csv(course / "points.csv", columns, rows)
-    for assignment in sorted({entry["assignment"] for entry in entries}):
-        complete = write_feedback(config, assignment)
-        finish_pages(course, assignment, rows)
-        if not complete:
-            print(f"{assignment}: not every feedback page could be written.")
-    tables = export(course, rows, entries, rosters)
-    summary = summarise(course, state, entries, missed, absent)
-    summary = "\n".join([summary, *tables, ""])
+    entries = sorted(state["entries"], key=lambda entry: (entry["assignment"], entry["student"]))
+    rows, columns = [], ["student", "assignment", "status", "total", "out of"]
+    for entry in entries:
+        student, name = entry["student"], entry["assignment"]
+        with open_gradebook(config) as gradebook:
+            points = points_of(gradebook, student, name)
+        most = sum(most for _, most, _ in points.values())
+        rows.append(entry | {"total": total_of(points), "out of": f"{most:g}"})
+        columns += [f"{name}: {q}" for q in points if f"{name}: {q}" not in columns]
+        for question, (score, _, _) in points.items():
+            rows[-1][f"{name}: {question}"] = score if score == BY_HAND else f"{score:g}"
+        cells = graded_notebook(course, student, name) if points else []
+        path = course / "feedback" / student / name / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page(entry, points, cells), encoding="utf-8")
+    with (course / "points.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, columns, restval="")
+        table.writeheader()
+        table.writerows(rows)
+    summary = summarise(course, state, entries)
     (course / "summary.txt").write_text(summary, encoding="utf-8")
     return summary
 
 
-def finish_pages(course, assignment, rows):
-    """Make nbgrader's pages readable without a network, and name the questions."""
-    source = course / "source" / assignment / f"{assignment}.ipynb"
-    titles = titles_of(nbformat.read(source, as_version=4))
-    for row in rows:
-        path = course / "feedback" / row["student"] / assignment / f"{assignment}.html"
-        if row["assignment"] == assignment and path.exists():
-            waiting = [n for n in titles if row.get(f"{assignment}: {n}") == BY_HAND]
-            page = name_questions(path.read_text(encoding="utf-8"), titles, waiting)
-            path.write_text(offline(page), encoding="utf-8")
-
-
-def messages(folder, assignment):
-    """The first line of every error in a graded cell, of an answer that was attempted."""
-    path = folder / assignment / f"{assignment}.ipynb"
-    if not path.exists():
-        return
-    for cell in nbformat.read(path, as_version=4).cells:
-        for output in cell.get("outputs", []) if is_grade(cell) else []:
-            unanswered = output.get("ename") in ("NotImplementedError", "NotRun")
-            if output.output_type == "error" and not unanswered:
-                yield f"{key(cell)}: " + one_line(f"{output.ename}: {output.evalue}")
-
-
-def policy(rosters, due, points_a_day, grace_hours):
-    """What holds for everyone, as it was given now or in an earlier run."""
-    lines = [f"Roster: {', '.join(str(named(roster)) for roster in rosters)} students."]
-    dates = ", ".join(f"{name} {when.replace('T', ' ')}" for name, when in sorted(due.items()))
-    cost = f"{points_a_day:g} points a day, {grace_hours:g} hours of grace"
-    return (lines if rosters else []) + ([f"Deadlines: {dates}; {cost}."] if due else [])
-
-
-def named(roster):
-    return sum(bool(person["student"] or person["name"]) for person in roster)
-
-
-def summarise(course, state, entries, missed, absent):
+def summarise(course, state, entries):
     """The page to read first."""
     lines = [f"{len(entries)} submissions of {len({e['student'] for e in entries})} students."]
-    lines += policy(**state["given"])
-    if state["sandbox"] == "none":
-        lines.append("Graded WITHOUT a sandbox: this code could read and change your files.")
     odd = [entry for entry in entries if entry["status"] != "graded"]
     lines += ["", f"To look at ({len(odd)}):"] if odd else []
     lines += [f"  {e['student']}, {e['assignment']}: {e['status']}" for e in odd]
-    lines += ["", f"Nothing handed in ({len(absent)}):"] if absent else []
-    lines += [f"  {row['student']}, {row['assignment']}" for row in absent]
     lines += ["", f"Belongs to no assignment ({len(state['other'])}):"] if state["other"] else []
     lines += [f"  {one_line(path)}" for path in state["other"]]
-    ranked = sorted(missed.items(), key=lambda item: -sum(item[1]) / len(item[1]))
-    often = [
-        f"  {sum(marks):3d} of {len(marks):3d}  {question}"
-        for question, marks in ranked
-        if any(marks)
-    ]
-    lines += ["", "Most often missed:", *(often[:10] or ["  nothing"])]
-    said = collections.Counter(
-        f"{entry['assignment']}: {text}"
-        for entry in entries
-        for text in messages(course / "autograded" / entry["student"], entry["assignment"])
-    )
-    lines += ["", "What the tests said most often:"]
-    lines += [f"  {n:3d} times  {text[:160]}" for text, n in said.most_common(10)] or ["  nothing"]
-    if state["alike"]:
-        lines += ["", "Answers that are much alike (a hint; read them before you say anything):"]
-        lines += [f"  {share:.0%}  {a}, {b}: {name}" for share, a, b, name in state["alike"][:10]]
-    lines += ["", f"Points: {course / 'points.csv'}", f"Feedback pages: {course / 'feedback'}"]
+    lines += ["", f"Points: {course / 'points.csv'}", f"Feedback pages: {course / 'feedback'}", ""]
     return "\n".join(lines)
-
-
-def penalty_for(submission, given):
-    """Points lost for being late: for each day begun after the deadline and the grace."""
-    due, points_a_day = given["due"].get(submission.assignment), given["points_a_day"]
-    if due is None or points_a_day <= 0:
-        return 0.0
-    late = submission.when - datetime.datetime.fromisoformat(due)
-    if late <= datetime.timedelta(hours=given["grace_hours"]):
-        return 0.0
-    return points_a_day * -(-late // datetime.timedelta(days=1))

@@ -1,140 +1,126 @@
 """What a sandbox shows to the code inside, and what it allows.
 
-bubblewrap shows a read-only system, the Python environment and the course's module, an empty home,
-and nothing else: no network, no process of others, no file of the grading. podman or docker do the
-same with the image of the repository's Containerfile.
+bubblewrap shows a read-only system, the Python environment and slnp_edu, an empty home, and nothing
+else: no network, no process of others, no file of the grading. Root never runs students' code: as
+root, a first bubblewrap only opens the way and steps down to `nobody`, who starts the second.
 """
 
 import functools
-import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from grading.absent import module_folder, places
+
 INSIDE = Path(__file__).resolve().parent / "inside"
-IMAGE = "slnp-grading"
-PACKAGES = ("slnp_edu", "slnp_study")  # what the assignments import, wherever it lies
+NOBODY = "65534"
+HOME = "/home/student"
+NEVER = "slnp_study"  # has answers in it, and no assignment needs it
+NO_SANDBOX = """The sandbox doesn't start on this machine, so nobody was graded: {reason}
+It takes Linux with bubblewrap (apt-get install bubblewrap, or dnf install bubblewrap) and user
+namespaces. If you are root, grade as an ordinary user."""
+
+
+class Refused(Exception):
+    """The grading cannot go on; the message says why."""
 
 
 @dataclass
 class Limits:
-    cell_seconds: float = 30  # of computing, as all seconds here but the last
+    cell_seconds: float = 30  # of computing; as many of waiting, with nothing computed
     notebook_seconds: float = 180
     memory_bytes: int = 3_000_000_000
     processes: int = 64
     file_bytes: int = 100_000_000
-    output_bytes: int = 2_000_000
-    idle_seconds: float = 30  # of waiting, with nothing computed
+    output_bytes: int = 500_000  # of a cell; the rest is cut off
 
 
-def bubblewrap_works():
-    """Whether bubblewrap is here and may make namespaces."""
-    if not shutil.which("bwrap"):
-        return False
-    everything = ["--unshare-all", "--ro-bind", "/", "/", "--", "true"]
-    return subprocess.run(["bwrap", *everything], capture_output=True).returncode == 0
-
-
-@functools.cache
-def newer_bubblewrap():
-    """Whether bubblewrap is of version 0.8 or later."""
-    done = subprocess.run(["bwrap", "--help"], capture_output=True, text=True)
-    return "--disable-userns" in done.stdout + done.stderr
-
-
-def choose():
-    """The sandbox of this machine: bubblewrap, podman, docker, or None."""
-    if bubblewrap_works():
-        return "bubblewrap"
-    for tool in ("podman", "docker"):
-        if shutil.which(tool):
-            done = subprocess.run([tool, "image", "inspect", IMAGE], capture_output=True)
-            if done.returncode == 0:
-                return tool
-    return None
-
-
-def module_folders():
-    """Where the course's packages lie, if not in the environment itself."""
-    specs = filter(None, map(importlib.util.find_spec, PACKAGES))
-    return [Path(f).resolve() for spec in specs for f in spec.submodule_search_locations]
-
-
-def environment(home):
+def environment():
     """What the student's code finds in its environment; nothing of the teacher's."""
-    paths = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    paths = [os.path.abspath(p) for p in paths if Path(p).resolve() != INSIDE.parent.parent]
     return {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.defpath]),
-        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONPATH": str(module_folder().parent),
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "HOME": home,
-        "TMPDIR": f"{home}/tmp",
-        "IPYTHONDIR": f"{home}/tmp/ipython",
-        "MPLCONFIGDIR": f"{home}/tmp/matplotlib",
+        "HOME": HOME,
+        "TMPDIR": f"{HOME}/tmp",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
     } | {name: os.environ[name] for name in ("OPENBLAS_CORETYPE",) if name in os.environ}
 
 
+@functools.cache
 def font_list():
-    """matplotlib's list of fonts, if there is one: making it anew takes seconds."""
+    """matplotlib's list of fonts, if there is one: making a new one takes seconds."""
     import matplotlib
 
     return sorted(Path(matplotlib.get_cachedir()).glob("fontlist*.json"))[-1:]
 
 
-def bubblewrap(limits, hidden):
-    """The command that shows only what is named here; `hidden` folders never, wherever they lie."""
-    room = str(limits.file_bytes * 2)
-    shown = [Path("/usr"), Path(sys.prefix), Path(sys.base_prefix), *module_folders()]
+def view(overlay, hidden):
+    """The part of the file system that is shown, `overlay` on top; `hidden` folders never."""
+    shown = [Path("/usr"), Path(sys.prefix), Path(sys.base_prefix), module_folder(), INSIDE]
     shown += [Path(p) for p in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")]
-    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    command += ["--unshare-user", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]
-    command += ["--disable-userns"] if newer_bubblewrap() else []  # no sandbox in the sandbox
+    shown = sorted({*(p for p in shown + font_list() if p.exists()), *(p.resolve() for p in shown)})
+    above = sorted({folder for path in shown for folder in path.parents[:-1]})
+    command = []
+    for folder in above:  # bubblewrap would make them for one user only
+        command += ["--perms", "0755", "--dir", str(folder)]
     for link in ("/bin", "/lib", "/lib32", "/lib64", "/sbin"):
-        if os.path.islink(link):
-            command += ["--symlink", os.readlink(link), link]
-        elif os.path.isdir(link):
-            command += ["--ro-bind", link, link]
-    shown = sorted({*shown, *(path.resolve() for path in shown)})
+        linked = os.path.islink(link)
+        command += (
+            ["--symlink", os.readlink(link), link] if linked else ["--ro-bind-try", link, link]
+        )
     for path in shown:
         command += ["--ro-bind-try", str(path), str(path)]
-    for path in map(Path, hidden):
-        if any(path.is_relative_to(other) for other in shown if path != other):
+    for path in map(Path, (*hidden, *places(NEVER))):
+        if any(path.is_relative_to(other) for other in shown):
             command += ["--tmpfs", str(path)]
-    command += ["--proc", "/proc", "--dev", "/dev", "--size", room, "--tmpfs", "/dev/shm"]
-    command += ["--size", room, "--tmpfs", "/home/student", "--dir", "/home/student/tmp"]
+    for source, place in overlay:
+        if any(Path(place).is_relative_to(other) for other in shown):
+            command += ["--ro-bind", source, place]
+    return command
+
+
+def bubblewrap(limits, overlay=(), hidden=()):
+    """The command that starts a program in the sandbox; the program comes after it."""
+    room = str(limits.file_bytes * 2)
+    as_root = os.geteuid() == 0
+    command = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"]
+    command += ["--new-session", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000"]
+    command += view(() if as_root else overlay, () if as_root else hidden)
+    command += ["--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev"]
+    command += ["--size", room, "--tmpfs", "/dev/shm", "--size", room, "--tmpfs", HOME]
+    command += ["--dir", f"{HOME}/tmp"]
     for path in font_list():
-        command += ["--ro-bind", str(path), f"/home/student/tmp/matplotlib/{path.name}"]
-    if not any(path.is_relative_to("/tmp") for path in shown):  # else it is there, read-only
-        command += ["--symlink", "/home/student/tmp", "/tmp"]
-    command += ["--ro-bind", str(INSIDE), "/grading"]
-    command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/student", "--"]
-    return [*command, sys.executable, "/grading/desk.py"]
+        command += ["--ro-bind", str(path), f"{HOME}/.cache/matplotlib/{path.name}"]
+    if "/tmp" not in command:  # else something under it is shown, read-only
+        command += ["--symlink", f"{HOME}/tmp", "/tmp"]
+    for folder in ("/proc", "/dev", "/"):  # nothing of the system's is open for writing
+        command += ["--remount-ro", folder]
+    command += ["--chdir", HOME, "--"]
+    return [*stepping_down(overlay, hidden), *command] if as_root else command
 
 
-def container(tool, name, limits):
-    """The same with the image that the Containerfile gives."""
-    inherited = ("PATH", "PYTHONPATH")
-    variables = environment("/home/student").items()
-    return [
-        *(tool, "run", "--rm", "--interactive", f"--name={name}", "--network=none", "--read-only"),
-        *("--cap-drop=ALL", "--security-opt=no-new-privileges", "--user=1000"),
-        *(f"--memory={limits.memory_bytes}", f"--memory-swap={limits.memory_bytes}"),
-        *(f"--pids-limit={limits.processes}", "--tmpfs=/home/student:size=200m,mode=1777"),
-        *(f"--env={key}={value}" for key, value in variables if key not in inherited),
-        *("--workdir=/home/student", f"--volume={INSIDE}:/grading:ro", IMAGE),
-        *("python", "/grading/desk.py"),
-    ]
+def stepping_down(overlay, hidden):
+    """Root's own bubblewrap: it shows what nobody needs to start another, as nobody."""
+    command = ["bwrap", "--die-with-parent", "--unshare-pid", *view(overlay, hidden)]
+    command += ["--dir", "/tmp", "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
+    command += ["--chdir", "/", "--", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}"]
+    return [*command, "--clear-groups", "--inh-caps=-all", "--"]
 
 
-def end_container(tool, name):
-    if tool in ("podman", "docker"):
-        subprocess.run([tool, "kill", name], capture_output=True)
+@functools.cache
+def check_sandbox():
+    """Start the sandbox once, with nothing of a student's; Refused says why it doesn't."""
+    try:
+        command = [*bubblewrap(Limits()), sys.executable, "-c", "import slnp_edu.steps"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment())
+    except OSError as problem:
+        raise Refused(NO_SANDBOX.format(reason=problem)) from problem
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it says nothing"]
+        raise Refused(NO_SANDBOX.format(reason=lines[-1]))

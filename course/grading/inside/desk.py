@@ -1,16 +1,13 @@
 """The student's desk: one process, inside the sandbox, that runs cells and answers calls.
 
-Usage: python desk.py SETTINGS, with SETTINGS as JSON (memory_bytes, cpu_seconds, processes,
-output_bytes). Requests come on the standard input and replies go to the standard output, a line
-of JSON each:
-  {"run": source, "seconds": s}                       -> {"outputs": [...], "error": name or null}
-  {"call": name, "args": ..., "kwargs": ..., "seconds": s} -> {"value": ..., "changed": bool}
-                                                          or {"error": [name, message]}
+Usage: python desk.py LIMITS, as JSON. Requests come on the standard input and replies go to the
+standard output, a line of JSON each:
+  {"run": source, "seconds": s}        -> {"outputs": [...], "error": [name, message] or null}
+  {"call": name, "args": ..., "kwargs": ..., "seconds": s} -> {"value": ...} or {"error": ...}
 While it answers a call it may ask back: {"callback": n, "args": ...} -> {"value": ...}.
 The student's code shares this process. Whoever asks must not believe more than the values.
 """
 
-import base64
 import contextlib
 import json
 import os
@@ -23,104 +20,86 @@ def set_limits(settings):
     """Soft and hard alike, so that no code can raise them again."""
     limits = {
         resource.RLIMIT_AS: settings["memory_bytes"],
-        resource.RLIMIT_CPU: settings["cpu_seconds"],
+        resource.RLIMIT_CPU: int(settings["notebook_seconds"]) + 1,
         resource.RLIMIT_NPROC: settings["processes"],
         resource.RLIMIT_FSIZE: settings["file_bytes"],
         resource.RLIMIT_CORE: 0,
     }
     for what, value in limits.items():
         with contextlib.suppress(ValueError, OSError):  # what the system does not let us lower
-            hard = resource.getrlimit(what)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(what, (value, value))
+
+
+class Desk:
+    """The two pipes, and what is done with a request."""
+
+    def __init__(self, most):
+        self.requests, self.replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+        import plain
+        import shell
+
+        self.plain, self.tools, self.most, self.shell = plain, shell, most, shell.make_shell()
+
+    def send(self, reply):
+        self.replies.write(json.dumps(reply).encode() + b"\n")
+        self.replies.flush()
+
+    def receive(self):
+        line = self.requests.readline()
+        if not line:
+            os._exit(0)
+        return json.loads(line)
+
+    def ask_back(self, number):
+        def function(*args):
+            self.send({"callback": number, "args": self.plain.encode(args)})
+            answer = self.receive()
+            if "error" in answer:
+                raise ValueError(answer["error"])
+            return self.plain.decode(answer["value"])
+
+        return function
+
+    def call(self, request):
+        args = self.plain.decode(request["args"], self.ask_back)
+        kwargs = self.plain.decode(request["kwargs"], self.ask_back)
+        if request["call"] not in self.shell.user_ns:
+            raise NameError(f"name '{request['call']}' is not defined")
+        function = self.shell.user_ns[request["call"]]
+        with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
+            return {"value": self.plain.encode(function(*args, **kwargs))}
+
+    def too_long(self, number, frame):
+        raise self.tools.TookTooLong("The cell took too long.")
+
+    def answer(self, request):
+        """The reply to a request, whatever the student's code does."""
+        signal.signal(signal.SIGPROF, self.too_long)
+        try:
+            try:
+                # Seconds of computing, not of waiting: a busy machine takes no points.
+                signal.setitimer(signal.ITIMER_PROF, request["seconds"])
+                if "run" in request:
+                    return self.tools.run_cell(self.shell, request["run"], self.most)
+                return self.call(request)
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
+        except BaseException as problem:
+            return {"error": [type(problem).__name__, str(problem)[:5000]]}
 
 
 def main():
     settings = json.loads(sys.argv[1])
     set_limits(settings)
     os.makedirs(os.environ["TMPDIR"], exist_ok=True)
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    null = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(null, number)
-
-    import plain
-    from shell import Outputs, TookTooLong, shell_for
-
-    outputs = Outputs(settings["output_bytes"])
-    shell = shell_for(outputs)
+    desk = Desk(settings["output_bytes"])
     del sys.argv[1:]
     sys.path[:] = [*sys.path[1:], ""]  # what is installed comes before the notebook's own folder
-
-    def send(reply):
-        replies.write(json.dumps(reply).encode() + b"\n")
-        replies.flush()
-
-    def receive():
-        line = requests.readline()
-        if not line:
-            os._exit(0)
-        return json.loads(line)
-
-    def run(request):
-        result = shell.run_cell(request["run"], store_history=True)
-        problem = result.error_before_exec or result.error_in_exec
-        return {"error": type(problem).__name__ if problem is not None else None}
-
-    def ask_back(number):
-        def function(*args):
-            send({"callback": number, "args": plain.encode(args)})
-            answer = receive()
-            if "error" in answer:
-                raise ValueError(answer["error"])
-            return plain.decode(answer["value"])
-
-        return function
-
-    def call(request):
-        args = plain.decode(request["args"], ask_back)
-        kwargs = plain.decode(request["kwargs"], ask_back)
-        if request["call"] not in shell.user_ns:
-            raise NameError(f"name '{request['call']}' is not defined")
-        before = [plain.encode(arg, []) for arg in args]
-        value = plain.encode(shell.user_ns[request["call"]](*args, **kwargs))
-        after = [plain.encode(arg, []) for arg in args]
-        return {"value": value, "changed": after != before}
-
-    def too_long(number, frame):
-        raise TookTooLong("The cell took too long.")
-
     while True:
-        request = receive()
-        outputs.clear()
-        signal.signal(signal.SIGPROF, too_long)
-        try:
-            with outputs:
-                try:
-                    # Seconds of computing, not of waiting: a busy machine takes no points.
-                    signal.setitimer(signal.ITIMER_PROF, request["seconds"])
-                    reply = run(request) if "run" in request else call(request)
-                finally:
-                    signal.setitimer(signal.ITIMER_PROF, 0)
-        except BaseException as problem:
-            reply = {"error": [type(problem).__name__, str(problem)[:5000]]}
-        if "run" in request:
-            error = reply["error"]
-            reply["error"] = error if error is None or isinstance(error, str) else error[0]
-            reply["outputs"] = [
-                {k: encoded(v) for k, v in output.items()} for output in outputs.collected
-            ]
-        try:
-            send(reply)
-        except MemoryError:
-            os._exit(1)
-
-
-def encoded(value):
-    """Pictures come as bytes; the notebook format has them as text."""
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return {k: encoded(v) for k, v in value.items()} if isinstance(value, dict) else value
+        desk.send(desk.answer(desk.receive()))
 
 
 if __name__ == "__main__":

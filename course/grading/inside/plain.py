@@ -5,28 +5,22 @@ import base64
 import numpy as np
 
 KINDS = "biufc"  # of arrays: booleans, integers, floats, complex numbers
-DEEPEST = 20
 
 
 class NotPlain(TypeError):
     """A value that has no place in a comparison of numbers."""
 
 
-def encode(value, callables=None, depth=0):
+def encode(value, callables=None):
     """A plain value as JSON; functions only where a list takes them, and only as numbers."""
-    if depth > DEEPEST:
-        raise NotPlain("a value nested too deeply")
     if value is None or type(value) in (bool, int, float, str):
         return value
 
     def inner(part):
-        return encode(part, callables, depth + 1)
+        return encode(part, callables)
 
-    if isinstance(value, complex) and not isinstance(value, np.generic):
-        return {"complex": [value.real, value.imag]}
-    if isinstance(value, (list, tuple, set, frozenset, range)):
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"set" if isinstance(value, (set, frozenset)) else kind: [inner(v) for v in value]}
+    if isinstance(value, (list, tuple, range)):
+        return {"tuple" if isinstance(value, tuple) else "list": [inner(v) for v in value]}
     if isinstance(value, dict):
         return {"dict": [[inner(k), inner(v)] for k, v in value.items()]}
     if callables is not None and callable(value):
@@ -44,23 +38,19 @@ def encode(value, callables=None, depth=0):
     return {"array": [array.dtype.str, list(array.shape), data]}
 
 
-def decode(data, make_callable=None, depth=0):
+def decode(data, make_callable=None):
     """The value again: built of Python's own types and NumPy's arrays alone."""
-    if depth > DEEPEST:
-        raise ValueError("a value nested too deeply")
     if data is None or isinstance(data, (bool, int, float, str)):
         return data
     ((kind, content),) = data.items()
 
     def inner(part):
-        return decode(part, make_callable, depth + 1)
+        return decode(part, make_callable)
 
-    if kind in ("list", "tuple", "set"):
-        return {"list": list, "tuple": tuple, "set": set}[kind]([inner(part) for part in content])
+    if kind in ("list", "tuple"):
+        return {"list": list, "tuple": tuple}[kind](inner(part) for part in content)
     if kind == "dict":
         return {inner(k): inner(v) for k, v in content}
-    if kind == "complex":
-        return complex(*(float(part) for part in content))
     if kind == "strings":
         return np.array([str(text) for text in content[1]], dtype=str).reshape(content[0])[()]
     if kind == "callable" and make_callable is not None:
