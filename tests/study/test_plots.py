@@ -153,7 +153,7 @@ def test_fig_5_shades_the_curves_by_where_they_end_and_no_label_covers_the_next(
     assert all(higher > lower for higher, lower in pairwise(ends))
     assert [note.xy[1] for _, note in dark_to_light] == ends
     asides = [note.xyann[0] for _, note in dark_to_light]
-    assert len(set(asides)) == 2  # in two columns
+    assert len(set(asides)) == 3  # in three columns
     assert all(a != b for a, b in pairwise(asides))
     assert min(asides) > 0  # right of the end of its curve
 
