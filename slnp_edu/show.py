@@ -37,6 +37,12 @@ METHOD_COLOURS = {
     "LSDA": COLOURS["sky"],
     "SLNP": COLOURS["pink"],
 }
+#: One colour per rule for gamma in every chapter; the paper's is SLNP's.
+RULE_COLOURS = {
+    "paper": METHOD_COLOURS["SLNP"],
+    "can": COLOURS["orange"],
+    "fixed": COLOURS["green"],
+}
 
 
 def use_style() -> None:

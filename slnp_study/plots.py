@@ -109,7 +109,7 @@ def similarities_per_round(
     for rank, k in enumerate(order):
         shade = plt.get_cmap("viridis")(0.9 * rank / max(n - 1, 1))
         axis.plot(curves[:, k], "-o", ms=3, color=shade)
-        aside = (4 + 12 * (rank % 2), -3)  # neighbours in two columns, so that none is covered
+        aside = (4 + 18 * (rank % 3), -3)  # neighbours in three columns, so that none is covered
         axis.annotate(str(k + 2), (rounds, curves[-1, k]), aside, textcoords="offset points")
     axis.set(xlabel="round", ylabel="similarity to the reference", xticks=range(0, rounds + 1, 2))
     figure.tight_layout()
