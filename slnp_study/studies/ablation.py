@@ -189,11 +189,11 @@ def units(dataset: str, splits: int) -> list[Unit]:
     of_all_splits = Tolerance(splits * IMAGES.absolute, relative=0)
     tolerance = {"tested": EXACT, "rounds": of_all_splits, "lead": IMAGES, "error": SLIGHT}
     tolerance |= {"nearness": SLIGHT, "overlap": SLIGHT}
-    facts = {name: paper.DATASETS[dataset][name] for name in ("K", "cluster")}
+    common: dict[str, Any] = {name: paper.DATASETS[dataset][name] for name in ("K", "cluster")}
     schema = _schema(splits)
     found = []
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
-        run = partial(column, **facts, splits=splits, N_i=N_i, **dimensions)
+        run = partial(column, **(common | dimensions), N_i=N_i, splits=splits)
         found.append(Unit(f"ablation/{N_i:02}", "ablation", tolerance, run, schema))
     return found
 
