@@ -25,12 +25,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from slnp_edu import SLNP
-from slnp_edu.search import BLOCK, Search
+from slnp_edu.search import Search
 from slnp_edu.slnp import rounds
 from slnp_edu.steps import uniform_similarity, w_step, whitening
 
 OUT = Path(__file__).parents[1] / "slnp_study" / "results" / "speed.json"
 K, ROUNDS = 6, 10
+BLOCK = 2**20  # pairs handled at once, as the search does
 LEFT_OUT = {}
 
 

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from slnp_edu.steps import Array, rounding
 
 _Indices = NDArray[np.intp]
-BLOCK = 2**20  # pairs screened at once: 4 MB
+_BLOCK = 2**20  # pairs screened at once: 4 MB
 _FAR = 1e30  # farther than any two samples
 _TREE = 24  # a tree pays in classes of this many samples, times K, times 2^d
 
@@ -57,7 +57,7 @@ def _batches(y: Any) -> Iterator[tuple[_Indices, _Indices]]:
     order, (_, sizes) = np.argsort(y, kind="stable"), np.unique(y, return_counts=True)
     first, classes = np.cumsum(sizes) - sizes, np.argsort(-sizes, kind="stable")
     while len(classes) and (n := sizes[classes[0]]) > 1:
-        now, classes = np.split(classes, [max(1, BLOCK // n**2)])
+        now, classes = np.split(classes, [max(1, _BLOCK // n**2)])
         slot = np.minimum(np.arange(n), sizes[now][:, None] - 1)
         yield order[first[now][:, None] + slot], slot
 
@@ -93,8 +93,8 @@ def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator
         rest = np.flatnonzero(tied)  # searched once more, below
     left, right, q, slack, unit = factors(Z)
     right[slot < np.arange(n), d + 1] = _FAR  # they only fill up a smaller class
-    step = max(1, BLOCK // (C * n))
-    space = np.empty(max(BLOCK, C * n), np.float32)  # one size for all, so that it's used again
+    step = max(1, _BLOCK // (C * n))
+    space = np.empty(max(_BLOCK, C * n), np.float32)  # one size for all, so that it's used again
     for start in range(0, len(rest), step):
         rows = rest[start : start + step]
         low: Any = space[: C * len(rows) * n].reshape(C, len(rows), n)

@@ -86,7 +86,7 @@ def test_neighbours_and_search_equal_a_double_loop_whatever_the_search_remembers
     Y, y = sample
     elsewhere = np.random.default_rng(seed).normal(size=Y.shape)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("slnp_edu.search.BLOCK", block)
+        patch.setattr("slnp_edu.search._BLOCK", block)
         patch.setattr("slnp_edu.search._TREE", tree)
         search = Search()
         first = search(Y, y, K)
@@ -105,7 +105,7 @@ def test_neighbours_and_search_equal_a_double_loop_whatever_the_search_remembers
 def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed, tree, monkeypatch):
     """In single precision the samples of a clump are one point: screening drops none of them."""
     monkeypatch.setattr("slnp_edu.search._TREE", tree)
-    monkeypatch.setattr("slnp_edu.search.BLOCK", 2**20 if tree else 2**14)  # a class at a time
+    monkeypatch.setattr("slnp_edu.search._BLOCK", 2**20 if tree else 2**14)  # a class at a time
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([0, 1, 2], [200, 90, 10]))
     Y = rng.integers(0, 2, size=(300, 1)) * 1e4 + rng.normal(size=(300, 5)) * 10.0 ** -(seed % 3)
