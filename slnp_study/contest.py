@@ -17,7 +17,7 @@ from slnp_edu.steps import Array
 from slnp_study import paper
 from slnp_study.packing import pack, unpack
 from slnp_study.protocol import Part, Split, random_split
-from slnp_study.statistics import Difference, Tally, difference, tally
+from slnp_study.statistics import Difference, Estimate, Tally, difference, over_splits, tally
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, numbers, whole
 
 BASES = (*paper.COMMON_BASES, "unit")
@@ -175,6 +175,16 @@ class Results:
         counts = [unit[of][method][BASES.index(basis)] for unit in units]
         tested = units[0]["tested"] if of == "right" else cell.N_i * len(self._sizes)
         return 100 * np.array(counts) / tested
+
+    def mean_lead(self, first: str, other: str, basis: str) -> Estimate:
+        """First method minus the other, the mean of all cells, for these test images."""
+        found = [
+            over_splits(self.rates(cell, first, basis), self.rates(cell, other, basis))
+            for cell in self.cells
+        ]
+        error = np.sqrt(np.sum([each.error**2 for each in found])) / len(found)
+        df = np.sum([each.df for each in found])
+        return Estimate(np.mean([each.points for each in found]), error, df)
 
     def tally(self, cell: Cell, first: str, other: str, basis: str) -> Tally:
         """Count right images of two of the methods kept, for each split and cluster."""

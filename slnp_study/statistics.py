@@ -199,7 +199,7 @@ def difference(*counts: Tally) -> Difference:
     )
 
 
-def over_splits(first: Sequence[float], second: Sequence[float]) -> Estimate:
+def over_splits(first: Any, second: Any) -> Estimate:
     """Estimate for these images from the rates of two methods alone, split by split.
 
     For what was recorded without its images; of such images it can say nothing.

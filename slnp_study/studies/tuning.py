@@ -184,7 +184,8 @@ def inner_counts(
     for fit, left in folds.split(X, y):
         A, B = after_pca(X[fit], X[left], max(grid["D_PCA"]))
         for method in methods:
-            place = {setting: i for i, setting in enumerate(list_settings(method, grid, labels))}
+            settings = list_settings(method, grid, labels)
+            place = {setting: i for i, setting in enumerate(settings)}
             for setting, basis, W in projections(method, A, y[fit], grid):
                 D = setting.D_PCA
                 Y_fit, Y_left = A[:, :D] @ W, B[:, :D] @ W
