@@ -33,18 +33,12 @@ class Sandbox:
         self.process = subprocess.Popen(command, **pipes, env=environment(), start_new_session=True)
         threading.Thread(target=self.watch, daemon=True).start()
 
-    def ask(self, request, seconds, answer_callback=None):
-        """Send a request; serve what is asked back; return the reply. Ended says why not."""
-        self.mark = None  # what it computes is counted from here
-        reply = self.exchange(request | {"seconds": seconds}, seconds)
-        while "callback" in reply and answer_callback is not None:
-            reply = self.exchange(answer_callback(reply), seconds)
-        return reply
-
-    def exchange(self, message, seconds):
-        self.allowed = seconds  # the watch goes on
+    def ask(self, request, seconds):
+        """Send a request and return the reply; Ended says why there is none."""
+        self.mark, self.allowed = None, seconds  # the watch goes on, and counts from here
         try:
-            self.process.stdin.write(json.dumps(message).encode() + b"\n")
+            message = json.dumps(request | {"seconds": seconds})
+            self.process.stdin.write(message.encode() + b"\n")
             self.process.stdin.flush()
             reply = json.loads(self.process.stdout.readline(LONGEST_REPLY))
             if not isinstance(reply, dict):
