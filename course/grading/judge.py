@@ -1,11 +1,11 @@
 """Judge one submission: its code runs in sandboxes, the tests run here and ask for values.
 
 Usage: python -m grading.judge < job.json > verdict.json (course.py does this). In a test,
-`nearest(Y, y, K)` means the student's function; here the name stands for a messenger that sends
+`nearest(Y, y, K)` means the student's function. Here the name stands for a messenger, which sends
 the arguments into the sandbox and brings back plain arrays and numbers. All comparing is done
-here, with this process's own NumPy, so nothing that the student's code redefines, prints, forges
-or hides makes a wrong value right. A question that forbids something has a sandbox of its own, in
-which the cells run again and what is forbidden doesn't exist.
+here, with this process's own NumPy. So nothing that the student's code redefines, prints, forges
+or hides makes a wrong value right. A question that forbids something has a sandbox of its own: the
+cells run again there, and what's forbidden doesn't exist.
 """
 
 import ast
@@ -25,7 +25,8 @@ from grading.run import Ended, Sandbox
 from grading.sandbox import Limits
 
 MOST_OUTPUTS = 100  # of a cell
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = KEYCTL_JOIN_SESSION_KEYRING = 1
+KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the call in the kernel
 DEFINITIONS = (ast.FunctionDef, ast.Import, ast.ImportFrom)
 
 
@@ -177,6 +178,8 @@ def outputs_of(reply):
 
 def main():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # with the grading its judges end
+    # A keyring of its own: no sandbox reads the keys of the teacher's session, or leaves one there.
+    ctypes.CDLL(None).syscall(KEYCTL.get(os.uname().machine, -1), KEYCTL_JOIN_SESSION_KEYRING, None)
     job = json.loads(sys.stdin.buffer.read())
     memory = Limits(**job["limits"]).memory_bytes + 1_000_000_000
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

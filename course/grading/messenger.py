@@ -1,4 +1,4 @@
-"""Stand-ins for the student's functions: arguments go in, plain values come out."""
+"""What the tests call in place of a student's function."""
 
 from grading.inside import plain
 

@@ -4,7 +4,7 @@ Usage: python desk.py LIMITS, as JSON. Requests come on the standard input and r
 standard output, a line of JSON each:
   {"run": source, "seconds": s}        -> {"outputs": [...], "error": [name, message] or null}
   {"call": name, "args": ..., "seconds": s}    -> {"value": ...} or {"error": ...}
-The student's code shares this process. Whoever asks must not believe more than the values.
+The student's code shares this process and can change it, so the judge believes nothing but values.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Values as JSON: numbers, text, lists and arrays, and nothing that could run or pretend."""
+"""Turn values into JSON and back: numbers, text, lists and arrays, and nothing that could act."""
 
 import base64
 
