@@ -29,8 +29,8 @@ def parse(arguments):
     add("--out", type=Path, help="another folder for the results")
     add("--report", action="store_true", help="write table and pages again, and run nothing")
     add("--no-rehearsal", action="store_true", help="don't run the model solutions first")
-    add("--cell-seconds", type=float, default=30, help="bound for a cell: CPU time, or waiting")
-    add("--notebook-seconds", type=float, default=180, help="bound for a notebook: CPU time")
+    add("--cell-seconds", type=float, default=30, help="CPU time of a cell, or waiting (30)")
+    add("--notebook-seconds", type=float, default=180, help="CPU time of a notebook (180)")
     add("--assignments", type=Path, default=ASSIGNMENTS, help="another set of assignments")
     return parser.parse_args(arguments)
 

@@ -17,7 +17,7 @@ TAG = re.compile(r"<(?=[A-Za-z/!?])")
 ENTITY = re.compile(r"&(?=#|\w+;)")
 LINK = re.compile(r"\](?=:|\((?!attachment:[\w.%-]+\)))")
 ATTACHED = re.compile(r"\]\(attachment:([\w.%-]+)\)")
-TEX = r"\\+(?=(?:href|url|require|style|class|cssId|html\w+|include\w+|data|mmlToken|csname)\b)"
+TEX = r"(?<!\\)\\+(?=(href|url|require|style|class|cssId|(html|include)\w+|data|mmlToken|csname)\b)"
 BASE64 = re.compile(r"[A-Za-z0-9+/=]*")
 LONGEST_TEXT = 10_000  # characters; nbconvert may need hours for a hostile million
 

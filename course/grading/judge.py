@@ -24,7 +24,7 @@ from grading.messenger import Messenger, StudentError
 from grading.run import Ended, Sandbox
 from grading.sandbox import Limits
 
-MOST_OUTPUTS = 100  # of a cell
+MOST_OUTPUTS, MOST_SHOWN = 100, 2_000_000  # outputs of a cell, and their characters
 PR_SET_PDEATHSIG = KEYCTL_JOIN_SESSION_KEYRING = 1
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the call in the kernel
 DEFINITIONS = (ast.FunctionDef, ast.Import, ast.ImportFrom)
@@ -163,7 +163,7 @@ class Judge:
 
 def outputs_of(reply):
     """What the sandbox says a cell has shown, as outputs of a notebook: text and pictures."""
-    outputs, told = [], reply.get("outputs")
+    outputs, told = [], reply.get("outputs") if len(str(reply)) < MOST_SHOWN else None
     for output in told[:MOST_OUTPUTS] if isinstance(told, list) else ():
         if isinstance(output, dict) and output.get("text"):
             outputs.append(new_output("stream", name="stdout", text=str(output["text"])))
@@ -172,7 +172,7 @@ def outputs_of(reply):
             outputs.append(new_output("display_data", data=data))
     said = reply.get("error")
     if isinstance(said, list) and len(said) == 2:
-        outputs.append(error(str(said[0]), str(said[1])))
+        outputs.append(error(str(said[0])[:100], str(said[1])[:5000]))
     return outputs
 
 

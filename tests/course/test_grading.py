@@ -118,12 +118,7 @@ ODD = {
         0,
     ),
     "os-exits": (lambda r: solved(r, half="import os\nos._exit(0)"), "ended the kernel", 3, 0),
-    "floods": (
-        lambda r: solved(r, double="while True:\n    print('x' * 10000)"),
-        "stopped: double (",
-        0,
-        2,
-    ),
+    "floods": (lambda r: solved(r, double="while True:\n    print('x' * 10000)"), "double (", 0, 2),
     "asks": (lambda r: solved(r, double="x = input()\n" + DOUBLE), "graded", 0, 2),
     "deletes": (
         lambda r: edited(r, delete_tests, double=WRONG),
@@ -367,6 +362,7 @@ def test_a_name_cannot_leave_its_folder():
         r"<div>$\hr<wbr>ef{javascript:alert(1)}{x}$</div>",
         r"$\mmlToken{mi}[href='javascript:alert(1)']{x}$",
         "[" * 100_000,
+        "\\" * 100_000,
     ],
 )
 def test_nothing_in_a_text_acts(text):
