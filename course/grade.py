@@ -1,17 +1,19 @@
-"""Grade a folder of students' notebooks: points, feedback pages, a summary.
+"""Grade a folder of students' notebooks: points, feedback pages and a summary.
 
-Usage: python course/grade.py SUBMISSIONS [options]
+A file counts if its name contains the name of an assignment. The student is the first folder, or
+what comes before the assignment:
+  SUBMISSIONS/ann/a1-neighbours.ipynb       (deeper folders are fine)
+  SUBMISSIONS/ann_a1-neighbours.ipynb
+The results are written to SUBMISSIONS-graded, beside the folder. Read summary.txt there first.
 
-Any file whose name holds the name of an assignment counts, in the layouts
-  SUBMISSIONS/<student>/a1-neighbours.ipynb         (also one folder deeper, as nbgrader collects)
-  SUBMISSIONS/<student>_a1-neighbours.ipynb
-The results go to a folder beside (SUBMISSIONS-graded), which is an nbgrader course folder.
-book/grading.md tells how to use it; course/grading does the work.
+Students' code runs in a sandbox that can't touch your files. This takes Linux with bubblewrap. The
+model solutions run first: if they lose points on your machine, nobody is graded.
+book/grading.md explains the rest.
 """
 
-import argparse
 import json
 import sys
+from argparse import ArgumentParser, RawTextHelpFormatter
 from pathlib import Path
 
 from grading import report
@@ -21,15 +23,15 @@ from make_assignments import ASSIGNMENTS
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = ArgumentParser(description=__doc__, formatter_class=RawTextHelpFormatter)
     add = parser.add_argument
-    add("submissions", type=Path, nargs="?", help="folder with the notebooks")
-    add("--out", type=Path, help="where the results go")
-    add("--report", action="store_true", help="only write the results again")
-    add("--no-rehearsal", action="store_true", help="skip the model solutions")
-    add("--cell-seconds", type=float, default=30, help="of computing, and of waiting")
-    add("--notebook-seconds", type=float, default=180, help="of computing")
-    add("--assignments", type=Path, default=ASSIGNMENTS, help="the course folder")
+    add("submissions", type=Path, nargs="?", help="the folder with the students' notebooks")
+    add("--out", type=Path, help="another folder for the results")
+    add("--report", action="store_true", help="write table and pages again, and run nothing")
+    add("--no-rehearsal", action="store_true", help="don't run the model solutions first")
+    add("--cell-seconds", type=float, default=30, help="CPU time of a cell, or waiting (30)")
+    add("--notebook-seconds", type=float, default=180, help="CPU time of a notebook (180)")
+    add("--assignments", type=Path, default=ASSIGNMENTS, help="another set of assignments")
     return parser.parse_args(arguments)
 
 

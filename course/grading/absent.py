@@ -49,7 +49,7 @@ def homes():
     """Every folder in which a package may lie that the sandbox shows."""
     found = [Path(p) for p in (*sys.path, *site.getsitepackages([sys.base_prefix])) if p]
     found.append(module_folder().parent)
-    for pattern in ("lib/python3*/dist-packages", "local/lib/python3*/*-packages"):
+    for pattern in ("lib*/python3*/*-packages", "local/lib*/python3*/*-packages"):
         found += Path("/usr").glob(pattern)
     return {path.resolve() for path in found}
 

@@ -1,8 +1,8 @@
 """Nothing a student wrote may run at the teacher's: texts, outputs and names made harmless.
 
-Formgrader renders text cells as Markdown, with HTML and formulas. So a text loses what could be a
-tag, a link, a picture from elsewhere or a command of TeX that acts; it gains a space or loses a
-backslash in that place. Outputs keep plain text and pictures.
+Formgrader renders text cells as Markdown, with HTML and formulas. So we disarm whatever could be a
+tag, a link, a picture from elsewhere or a command of TeX that acts: a space goes in or a backslash
+goes out, and the text stays readable. Outputs keep plain text and pictures.
 """
 
 import re
@@ -17,7 +17,7 @@ TAG = re.compile(r"<(?=[A-Za-z/!?])")
 ENTITY = re.compile(r"&(?=#|\w+;)")
 LINK = re.compile(r"\](?=:|\((?!attachment:[\w.%-]+\)))")
 ATTACHED = re.compile(r"\]\(attachment:([\w.%-]+)\)")
-TEX = r"\\+(?=(?:href|url|require|style|class|cssId|html\w+|include\w+|data|mmlToken|csname)\b)"
+TEX = r"(?<!\\)\\+(?=(href|url|require|style|class|cssId|(html|include)\w+|data|mmlToken|csname)\b)"
 BASE64 = re.compile(r"[A-Za-z0-9+/=]*")
 LONGEST_TEXT = 10_000  # characters; nbconvert may need hours for a hostile million
 

@@ -1,4 +1,4 @@
-"""What was handed in: which files, whose, for which assignment, when."""
+"""Find what was handed in: which files, whose they are, and for which assignment."""
 
 import hashlib
 import json

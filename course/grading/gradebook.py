@@ -1,4 +1,4 @@
-"""nbgrader's part: the gradebook and the course folder, in which Formgrader works."""
+"""Hand the points to nbgrader: its gradebook and course folder, where Formgrader works."""
 
 import warnings
 

@@ -1,11 +1,11 @@
 """Judge one submission: its code runs in sandboxes, the tests run here and ask for values.
 
 Usage: python -m grading.judge < job.json > verdict.json (course.py does this). In a test,
-`nearest(Y, y, K)` means the student's function; here the name stands for a messenger that sends
+`nearest(Y, y, K)` means the student's function. Here the name stands for a messenger, which sends
 the arguments into the sandbox and brings back plain arrays and numbers. All comparing is done
-here, with this process's own NumPy, so nothing that the student's code redefines, prints, forges
-or hides makes a wrong value right. A question that forbids something has a sandbox of its own, in
-which the cells run again and what is forbidden doesn't exist.
+here, with this process's own NumPy. So nothing that the student's code redefines, prints, forges
+or hides makes a wrong value right. A question that forbids something has a sandbox of its own: the
+cells run again there, and what's forbidden doesn't exist.
 """
 
 import ast
@@ -24,8 +24,9 @@ from grading.messenger import Messenger, StudentError
 from grading.run import Ended, Sandbox
 from grading.sandbox import Limits
 
-MOST_OUTPUTS = 100  # of a cell
-PR_SET_PDEATHSIG = 1
+MOST_OUTPUTS, MOST_SHOWN = 100, 2_000_000  # outputs of a cell, and their characters
+PR_SET_PDEATHSIG = KEYCTL_JOIN_SESSION_KEYRING = 1
+KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the call in the kernel
 DEFINITIONS = (ast.FunctionDef, ast.Import, ast.ImportFrom)
 
 
@@ -162,7 +163,7 @@ class Judge:
 
 def outputs_of(reply):
     """What the sandbox says a cell has shown, as outputs of a notebook: text and pictures."""
-    outputs, told = [], reply.get("outputs")
+    outputs, told = [], reply.get("outputs") if len(str(reply)) < MOST_SHOWN else None
     for output in told[:MOST_OUTPUTS] if isinstance(told, list) else ():
         if isinstance(output, dict) and output.get("text"):
             outputs.append(new_output("stream", name="stdout", text=str(output["text"])))
@@ -171,12 +172,14 @@ def outputs_of(reply):
             outputs.append(new_output("display_data", data=data))
     said = reply.get("error")
     if isinstance(said, list) and len(said) == 2:
-        outputs.append(error(str(said[0]), str(said[1])))
+        outputs.append(error(str(said[0])[:100], str(said[1])[:5000]))
     return outputs
 
 
 def main():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # with the grading its judges end
+    # A keyring of its own: no sandbox reads the keys of the teacher's session, or leaves one there.
+    ctypes.CDLL(None).syscall(KEYCTL.get(os.uname().machine, -1), KEYCTL_JOIN_SESSION_KEYRING, None)
     job = json.loads(sys.stdin.buffer.read())
     memory = Limits(**job["limits"]).memory_bytes + 1_000_000_000
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

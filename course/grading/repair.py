@@ -1,4 +1,7 @@
-"""The answers of a submission in a clean copy of the student version."""
+"""Put the answers of a submission into a clean copy of the student version.
+
+So whatever a student did to a test, a locked cell or the metadata is gone before anything runs.
+"""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""What the teacher gets: points.csv, summary.txt and a page for each student."""
+"""Write what the teacher gets: points.csv, summary.txt and a page for each student."""
 
 import csv
 import html

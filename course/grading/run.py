@@ -1,7 +1,7 @@
-"""One submission's code at work: the narrow channel to it, and the watch over what it takes.
+"""Run a submission's code: start a sandbox, send it requests, and watch what it takes.
 
-Time is counted as computing time of everything that runs in the sandbox, so a busy machine takes
-no points. Whatever is left at the end goes with the sandbox.
+Time is the CPU time of everything that runs in the sandbox, so a busy machine takes no points.
+Whatever is still running at the end is killed with the sandbox.
 """
 
 import contextlib
@@ -33,18 +33,12 @@ class Sandbox:
         self.process = subprocess.Popen(command, **pipes, env=environment(), start_new_session=True)
         threading.Thread(target=self.watch, daemon=True).start()
 
-    def ask(self, request, seconds, answer_callback=None):
-        """Send a request; serve what is asked back; return the reply. Ended says why not."""
-        self.mark = None  # what it computes is counted from here
-        reply = self.exchange(request | {"seconds": seconds}, seconds)
-        while "callback" in reply and answer_callback is not None:
-            reply = self.exchange(answer_callback(reply), seconds)
-        return reply
-
-    def exchange(self, message, seconds):
-        self.allowed = seconds  # the watch goes on
+    def ask(self, request, seconds):
+        """Send a request and return the reply; Ended says why there is none."""
+        self.mark, self.allowed = None, seconds  # the watch goes on, and counts from here
         try:
-            self.process.stdin.write(json.dumps(message).encode() + b"\n")
+            message = json.dumps(request | {"seconds": seconds})
+            self.process.stdin.write(message.encode() + b"\n")
             self.process.stdin.flush()
             reply = json.loads(self.process.stdout.readline(LONGEST_REPLY))
             if not isinstance(reply, dict):
@@ -58,26 +52,26 @@ class Sandbox:
 
     def watch(self):
         """End the sandbox when it computes, waits, takes or starts more than it may."""
-        used, idle, last = 0.0, 0.0, time.monotonic()
+        used, gone, idle, last = 0.0, 0.0, 0.0, time.monotonic()
         while self.process.poll() is None and self.reason is None:
             time.sleep(0.1)
-            now, allowed, before = time.monotonic(), self.allowed, used
+            now, allowed, mark, before = time.monotonic(), self.allowed, self.mark, used
             passed, last = min(now - last, 1), now  # more, and the grading itself was stopped
-            if allowed is None:
-                continue
-            used, memory, count, waits = measure(self.process.pid)
-            if self.mark is None:
-                self.mark, idle = used, 0.0
+            seconds, memory, count, waits = measure(self.process.pid)
+            gone = max(gone, before - seconds)  # of processes whose parent doesn't count them
+            used = seconds + gone
+            if allowed is None or mark is None:
+                self.mark, mark, idle = used, used, 0.0
             # A second of computing excuses twenty of waiting: a thread may get no more of a busy
             # machine, and a program that only stirs now and then is not at work.
             idle = max(idle + passed * waits - 20 * (used - before), 0)
-            self.reason = self.too_much(used, idle, memory, count, allowed)
+            self.reason = self.too_much(used - mark, used, idle, memory, count, allowed or 0)
         if self.reason:
             self.process.kill()
 
-    def too_much(self, used, idle, memory, count, allowed):
+    def too_much(self, spent, used, idle, memory, count, allowed):
         limits = self.limits
-        if used - self.mark > 1.2 * allowed + 1:
+        if spent > 1.2 * allowed + 1:
             return "could not be interrupted"
         if used > limits.notebook_seconds:
             return "used up the time for the whole notebook"
@@ -85,7 +79,7 @@ class Sandbox:
             return f"waited for more than {limits.cell_seconds:g} s"
         if memory > 1.2 * limits.memory_bytes:
             return "ran out of memory"
-        return "started too many processes" if count > limits.processes + 2 else None
+        return "started too many processes" if count > limits.processes + 8 else None
 
     def close(self):
         """End everything inside; with the first process of a namespace all others go."""

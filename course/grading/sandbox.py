@@ -1,8 +1,8 @@
 """What a sandbox shows to the code inside, and what it allows.
 
-bubblewrap shows a read-only system, the Python environment and slnp_edu, an empty home, and nothing
-else: no network, no process of others, no file of the grading. Root never runs students' code: as
-root, a first bubblewrap only opens the way and steps down to `nobody`, who starts the second.
+bubblewrap shows a read-only system, the Python environment, slnp_edu and an empty home. There's
+nothing else: no network, no other process, no file of the grading. Root never runs students' code.
+If root grades, a first bubblewrap steps down to `nobody`, who starts the second one.
 """
 
 import functools
@@ -62,7 +62,8 @@ def font_list():
 
 def view(overlay, hidden):
     """The part of the file system that is shown, `overlay` on top; `hidden` folders never."""
-    shown = [Path("/usr"), Path(sys.prefix), Path(sys.base_prefix), module_folder(), INSIDE]
+    shown = [Path("/usr"), Path(sys.prefix), module_folder(), INSIDE]
+    shown += [Path(sys.base_prefix, name) for name in ("bin", "lib")]  # Anaconda has more copies
     shown += [Path(p) for p in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")]
     shown = sorted({*(p for p in shown + font_list() if p.exists()), *(p.resolve() for p in shown)})
     above = sorted({folder for path in shown for folder in path.parents[:-1]})
@@ -70,10 +71,8 @@ def view(overlay, hidden):
     for folder in above:  # bubblewrap would make them for one user only
         command += ["--perms", "0755", "--dir", str(folder)]
     for link in ("/bin", "/lib", "/lib32", "/lib64", "/sbin"):
-        linked = os.path.islink(link)
-        command += (
-            ["--symlink", os.readlink(link), link] if linked else ["--ro-bind-try", link, link]
-        )
+        plain = ["--ro-bind-try", link, link]
+        command += ["--symlink", os.readlink(link), link] if os.path.islink(link) else plain
     for path in shown:
         command += ["--ro-bind-try", str(path), str(path)]
     for path in map(Path, (*hidden, *places(NEVER))):
@@ -92,9 +91,8 @@ def bubblewrap(limits, overlay=(), hidden=()):
     command = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"]
     command += ["--new-session", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000"]
     command += view(() if as_root else overlay, () if as_root else hidden)
-    command += ["--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev"]
-    command += ["--size", room, "--tmpfs", "/dev/shm", "--size", room, "--tmpfs", HOME]
-    command += ["--dir", f"{HOME}/tmp"]
+    command += ["--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev", "--size", room]
+    command += ["--tmpfs", "/dev/shm", "--size", room, "--tmpfs", HOME, "--dir", f"{HOME}/tmp"]
     for path in font_list():
         command += ["--ro-bind", str(path), f"{HOME}/.cache/matplotlib/{path.name}"]
     if "/tmp" not in command:  # else something under it is shown, read-only

@@ -188,6 +188,13 @@ except OSError:
 for pid in made:
     os.kill(pid, 9)
 """
+LATER = """
+import os, time
+if any(os.fork() == 0 for _ in range(8)):
+    time.sleep(1)
+    hoard = bytearray(b"x") * 10**8
+    time.sleep(999)
+"""
 
 
 @pytest.fixture
@@ -217,12 +224,19 @@ def test_the_number_of_processes_is_bound(sandbox):
     assert int(shown(sandbox, FORKS)) < Limits().processes
 
 
+def test_memory_is_bound_while_nobody_asks():
+    found = Sandbox(Limits(memory_bytes=500_000_000))
+    found.ask({"run": LATER}, 30)
+    assert found.process.wait(300)
+    assert found.reason == "ran out of memory"
+    found.close()
+
+
 def test_the_sandbox_sees_nothing_of_the_grading(sandbox):
     look = "import os, sys, glob\nprint(len([p for p in os.listdir('/proc') if p.isdigit()]))\n"
     look += f"print(glob.glob('{tiny.ROOT}/*'), glob.glob('{tiny.ROOT}/course/grading/*'))\n"
-    look += (
-        "print([p for h in sys.path for p in glob.glob(h + '/slnp_study/*')], sorted(os.environ))"
-    )
+    look += "study = [p for h in sys.path for p in glob.glob(h + '/slnp_study/*')]\n"
+    look += "print(study, sorted(os.environ))"
     processes, folders, rest = shown(sandbox, look).splitlines()
     assert int(processes) <= 3
     roots, grading = eval(folders.replace("] [", "], ["))

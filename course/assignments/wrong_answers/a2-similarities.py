@@ -77,11 +77,23 @@ def pair_matrix(S, X):
         "why": "tries unit vectors only",
         "grade_id": "agree",
         "source": """
-def forms_agree(f, M):
-    return all(np.isclose(f(e), 2 * e @ M @ e, atol=0) for e in np.eye(len(M)))
+def forms_agree(S, X, M):
+    units = np.eye(len(M))
+    return all(np.isclose(pair_sum(S, X, e), 2 * e @ M @ e, atol=0) for e in units)
 """,
         "loses": ["test-agree"],
         "message": "wrong beside the diagonal",
+    },
+    {
+        "why": "compares entries, though only the sums for each w matter",
+        "grade_id": "agree",
+        "source": """
+def forms_agree(S, X, M):
+    right = pair_matrix(S, X)
+    return np.allclose(M, right, rtol=1e-8, atol=1e-9 * np.abs(right).max())
+""",
+        "loses": ["test-agree"],
+        "message": "Was M taken to be symmetric?",
     },
     {
         "why": "takes the eigenvector of the smallest eigenvalue of the turned ratio",
@@ -104,7 +116,7 @@ def lda_direction(X, y):
 calls = 0
 
 
-def forms_agree(f, M):
+def forms_agree(S, X, M):
     global calls
     calls += 1
     return calls == 1 or (calls > 5 and calls % 6 == 0)

@@ -3,9 +3,8 @@
 Usage: python desk.py LIMITS, as JSON. Requests come on the standard input and replies go to the
 standard output, a line of JSON each:
   {"run": source, "seconds": s}        -> {"outputs": [...], "error": [name, message] or null}
-  {"call": name, "args": ..., "kwargs": ..., "seconds": s} -> {"value": ...} or {"error": ...}
-While it answers a call it may ask back: {"callback": n, "args": ...} -> {"value": ...}.
-The student's code shares this process. Whoever asks must not believe more than the values.
+  {"call": name, "args": ..., "seconds": s}    -> {"value": ...} or {"error": ...}
+The student's code shares this process and can change it, so the judge believes nothing but values.
 """
 
 import contextlib
@@ -53,19 +52,8 @@ class Desk:
             os._exit(0)
         return json.loads(line)
 
-    def ask_back(self, number):
-        def function(*args):
-            self.send({"callback": number, "args": self.plain.encode(args)})
-            answer = self.receive()
-            if "error" in answer:
-                raise ValueError(answer["error"])
-            return self.plain.decode(answer["value"])
-
-        return function
-
     def call(self, request):
-        args = self.plain.decode(request["args"], self.ask_back)
-        kwargs = self.plain.decode(request["kwargs"], self.ask_back)
+        args, kwargs = self.plain.decode(request["args"])
         if request["call"] not in self.shell.user_ns:
             raise NameError(f"name '{request['call']}' is not defined")
         function = self.shell.user_ns[request["call"]]

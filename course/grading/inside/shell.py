@@ -1,4 +1,4 @@
-"""IPython without a network: cells run as in a notebook, and their outputs are collected."""
+"""Run cells as a notebook would, with IPython but no kernel, and collect what they show."""
 
 import base64
 import sys
