@@ -3,13 +3,12 @@
 from slnp_study.studies import (
     ablation,
     choices,
-    dimensions,
     learning,
     replication,
     rivals,
     tuning,
 )
 
-_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions)
+_ALL = (replication, ablation, tuning, choices, rivals, learning)
 #: By the name that a study's records add to that of the data set.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}
