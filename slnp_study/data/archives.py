@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import pooch
 from PIL import Image
 from tqdm import tqdm
 
@@ -38,6 +37,8 @@ def fetch(archive: Archive, url: str) -> Path:
 
     No checksum of the official file is known to us, so what arrives is checked as an archive is.
     """
+    import pooch  # here, for in a notebook without ipywidgets it prints a warning when it's loaded
+
     with TemporaryDirectory() as work:
         path = Path(work, archive.url.rpartition("/")[2])
         try:
