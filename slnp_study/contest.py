@@ -6,7 +6,7 @@ the kind need: each image of a digit, the counts of each subject or object.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -48,6 +48,7 @@ class Contest:
     learn: Learn
     methods: tuple[str, ...]
     by_image: tuple[str, ...]  #: those of which every digit is kept, not the counts alone
+    chaotic: tuple[str, ...] = ()  #: rounding changes where these end, so `verify` leaves them out
     folds: int = 0  #: of a cross-validation within the training part, if there is to be one
 
     def study(self) -> Study:
@@ -74,12 +75,21 @@ class Contest:
         for cell in self.cells[dataset]:
             for seed in range(self.first_seed, self.first_seed + splits):
                 run = partial(compete, contest=self, dataset=dataset, cell=cell, seed=seed)
-                found.append(Unit(self.key(cell, seed), self.name, IMAGES, run, schema))
+                unit = Unit(self.key(cell, seed), self.name, IMAGES, run, schema)
+                found.append(replace(unit, readable=partial(self.comparable, dataset)))
         return found
 
     def kept(self, dataset: str) -> tuple[str, ...]:
         """Methods whose outcomes are kept: where they're counts of a class, all of them."""
         return self.methods if is_by_class(dataset) else self.by_image
+
+    def comparable(self, dataset: str, recorded: Recorded) -> Recorded:
+        """Return a recorded unit without the methods that can't be repeated."""
+        kept, tested = self.kept(dataset), recorded["tested"]
+        bits = unpack(recorded["outcomes"], len(kept) * len(BASES), tested)
+        repeatable = np.repeat([name not in self.chaotic for name in kept], len(BASES))
+        right = {m: counts for m, counts in recorded["right"].items() if m not in self.chaotic}
+        return recorded | {"right": right, "outcomes": pack(bits[repeatable])}
 
     def key(self, cell: Cell, seed: int) -> str:
         """Name a unit."""

@@ -71,15 +71,15 @@ def test_a_record_names_the_plan_that_was_committed_before_it(name):
     plan = PLANS / record["plan"]
     assert record["plan_sha256"] == hashlib.sha256(plan.read_bytes()).hexdigest()
     path, root = records.RESULTS / f"{name}.json", Path(__file__).parents[2]
-    log = ["git", "log", "--format=%H", "--reverse", "--"]
-    first = [
-        subprocess.run([*log, file], cwd=root, capture_output=True, text=True).stdout.split()[:1]
+    log = ["git", "log", "--format=%H", "--"]
+    planned, ran = (
+        subprocess.run([*log, file], cwd=root, capture_output=True, text=True).stdout.split()
         for file in (plan, path)
-    ]
-    if all(first):  # both are committed, and the history is here
-        order = ["git", "merge-base", "--is-ancestor", first[0][0], first[1][0]]
+    )
+    if planned and ran:  # both are committed, and the history is here
+        order = ["git", "merge-base", "--is-ancestor", planned[0], ran[-1]]  # its last, its first
+        assert planned[0] != ran[-1]
         assert subprocess.run(order, cwd=root).returncode == 0
-        assert first[0] != first[1]
 
 
 def test_pieces_of_a_class_are_tied_by_their_nearest_pairs():
