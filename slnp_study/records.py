@@ -13,6 +13,7 @@ import math
 import os
 import random
 import shutil
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -353,7 +354,9 @@ def _run_all(
 
 
 def _run(unit: Unit, *arrays: Any) -> tuple[Unit, dict[str, Any]]:
-    return unit, _rounded(unit.function(*arrays))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Learning has left")  # what comes of it is recorded
+        return unit, _rounded(unit.function(*arrays))
 
 
 @contextlib.contextmanager
