@@ -2,7 +2,7 @@
 
 Rows of X are samples. The same rules hold: ties go to the smaller number, a missing neighbour stands
 at distance Infinity under the sample's own number, of an eigenvector the largest entry is positive.
-w_step is for data of two features, and a similarity matrix is an array of rows.
+A similarity matrix is an array of rows.
 tests/site/test_live.py runs these functions in node beside those of Python. */
 
 var steps = (function () {
@@ -121,15 +121,37 @@ var steps = (function () {
     return half.map((row, i) => row.map((x, k) => (x + half[k][i]) / 2));
   }
 
-  /** Eigenvalues, ascending, and eigenvectors (columns) of a 1 x 1 or 2 x 2 matrix like St. */
+  /** Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix like St. */
   function eigh(A) {
     if (A.length === 1) return {values: [A[0][0]], vectors: [[1]]};
+    if (A.length > 2) return jacobi(A);
     const [[a, b], [, c]] = A;
     const theta = Math.atan2(2 * b, a - c) / 2;  // of the larger one: a rotation that makes A diagonal
     const u = [Math.cos(theta), Math.sin(theta)], v = [-u[1], u[0]];
     const large = (a + c) / 2 + Math.hypot((a - c) / 2, b);
     const small = large > 0 ? (a * c - b * b) / large : 0;  // no difference of nearly equal numbers
     return {values: [small, large], vectors: transpose([v, u])};
+  }
+
+  /** The same by Jacobi's rotations: turn one pair of axes after another until A is diagonal. */
+  function jacobi(A) {
+    const n = A.length, B = A.map(row => [...row]), V = A.map((_, i) => A.map((_, j) => +(i === j)));
+    const least = 1e-16 * Math.max(...A.map((row, i) => Math.abs(row[i])));
+    const turn = (p, q, c, s) => { for (let k = 0; k < n; k++) [p[k], q[k]] = [c * p[k] - s * q[k], s * p[k] + c * q[k]]; };
+    for (let turned = true, sweep = 0; turned && sweep < 30; sweep++) {
+      turned = false;
+      for (let p = 0; p < n; p++) for (let q = p + 1; q < n; q++) {
+        if (Math.abs(B[p][q]) <= least) continue;
+        turned = true;
+        const ratio = (B[q][q] - B[p][p]) / (2 * B[p][q]);
+        const t = (ratio < 0 ? -1 : 1) / (Math.abs(ratio) + Math.hypot(ratio, 1)), c = 1 / Math.hypot(t, 1);
+        for (const row of B) [row[p], row[q]] = [c * row[p] - t * c * row[q], t * c * row[p] + c * row[q]];
+        turn(B[p], B[q], c, t * c);
+        turn(V[p], V[q], c, t * c);  // rows of V are the eigenvectors
+      }
+    }
+    const order = B.map((_, i) => i).sort((i, j) => B[i][i] - B[j][j]);
+    return {values: order.map(i => B[i][i]), vectors: transpose(order.map(i => V[i]))};
   }
 
   /** Flip the columns whose entry of largest size is negative; of equals the first one counts. */
@@ -154,15 +176,18 @@ var steps = (function () {
   function break_ties(values, vectors, P, n) {
     const last = values[n - 1];
     const close = 1e-10 * Math.abs(last) + 1e-13 * Math.max(...values.map(Math.abs));
-    if (!values.slice(n).some(value => Math.abs(value - last) < close)) return vectors;
-    const W = product(P, vectors);  // in two dimensions, if two are tied, all are
-    return fix_signs(product(vectors, eigh(product(transpose(W), W)).vectors));
+    const tied = values.map(value => Math.abs(value - last) < close);
+    if (!tied.slice(n).some(Boolean)) return vectors;
+    const some = columns(vectors, tied), W = product(P, some);
+    const sorted = fix_signs(product(some, eigh(product(transpose(W), W)).vectors)), first = tied.indexOf(true);
+    return vectors.map((row, k) => row.map((x, i) => (tied[i] ? sorted[k][i - first] : x)));
   }
 
-  /** W that minimises tr(W'X'LXW) under W'StW = I (53)-(57), and its eigenvalues: {W, eigenvalues}. */
-  function w_step(X, S, n_components) {
+  /** W that minimises tr(W'X'LXW) under W'StW = I (53)-(57), and its eigenvalues: {W, eigenvalues}.
+  P is the whitening of St, if already known: it is the same in every round. */
+  function w_step(X, S, n_components, P) {
     X = centred(X);
-    const P = whitening(product(transpose(X), X));
+    P ??= whitening(product(transpose(X), X));
     const {values, vectors} = eigh(product(transpose(P), product(laplacian_scatter(X, S), P)));
     const chosen = break_ties(values, vectors, P, n_components);
     return {

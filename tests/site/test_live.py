@@ -86,10 +86,12 @@ def some_similarity(rng, case, n):
     return S
 
 
-def some_plane(rng, case):
-    """Points of the plane whose scatter is of full rank, or all on one line."""
-    n = int(rng.integers(3, 15))
-    X = rng.normal(size=(n, 2)) * 10.0 ** rng.integers(-1, 2, size=2) + rng.normal(size=2)
+def some_features(rng, case):
+    """Points in the plane or in more dimensions: of full rank, or all on one line of the plane."""
+    n, d = int(rng.integers(3, 15)), 2
+    if case % 5 == 2:
+        n, d = int(rng.integers(12, 30)), int(rng.integers(3, 9))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, size=d) + rng.normal(size=d)
     if case % 10 == 9:
         X[:, 1] = 2 * X[:, 0]
     return X
@@ -121,7 +123,7 @@ def arguments(name, rng, case):
         return indices, steps.s_step(distances, steps.gamma_step(distances))
     if name == "uniform_similarity":
         return (rng.integers(0, 4, size=int(rng.integers(1, 12))),)
-    X = some_plane(rng, case)
+    X = some_features(rng, case)
     if name == "whitening":
         X = X - X.mean(axis=0)
         return (X.T @ X,)
