@@ -199,7 +199,7 @@ var steps = (function () {
   return {
     neighbours, gamma_step, gamma_bounds, s_step, project_to_simplex, exact_s_step, objective,
     similarity_matrix, uniform_similarity, laplacian_scatter, whitening, w_step,
-    centred, product, squared, sum,
+    centred, product, squared, sum, transpose,
   };
 })();
 

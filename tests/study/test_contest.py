@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import twins
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
@@ -16,7 +17,7 @@ from slnp_study import records
 from slnp_study.contest import BASES, Cell, compete
 from slnp_study.packing import unpack
 from slnp_study.protocol import Split
-from slnp_study.studies import STUDIES, learning, rivals
+from slnp_study.studies import STUDIES, dimensions, learning, rivals
 from slnp_study.study import PLANS
 
 X, Y = load_digits(return_X_y=True)
@@ -102,3 +103,38 @@ def test_pieces_of_a_class_are_tied_by_their_nearest_pairs():
         for row, j in zip(linked, members, strict=True):
             found = set(indices[j][np.isfinite(distances[j])].tolist())
             assert found == set(members[row].tolist())
+
+
+def test_a_unit_of_the_dimensions_in_plain_loops():
+    """Each method from its twin, 1-NN by sorting, in the folds of the training part as in the test part."""
+    contest = dimensions.STUDY.units.__self__
+    cell = Cell(N_i=6, D_PCA=12, d=5, K=3)
+    few = np.concatenate([np.flatnonzero(label == Y)[:20] for label in range(6)])
+    found = compete(X[few], Y[few], contest=contest, dataset="yale_b", cell=cell, seed=100)
+    split = Split(X[few], Y[few], N_i=6, D_PCA=12, seed=100)
+
+    def by_twin(name, A, y):
+        def choose(Z, j, others):
+            there = [k for _, k in twins.nearest(A, j, others, 3)]
+            return sorted((float(np.sum((Z[j] - Z[k]) ** 2)), k) for k in there)
+
+        options = {
+            "SLNP": {"rounds": 10},
+            "SLNP, 1 round": {"rounds": 1},
+            "anchored, 0.3": {"rounds": 10, "anchor": 0.3},
+            "fixed graph": {"rounds": 10, "choose": choose},
+        }
+        if name in options:
+            return twins.slnp(A, y, 5, 3, **options[name])[0]
+        return twins.lda(A, y, 5) if name == "LDA" else twins.lfda(A, y, 5)[0]
+
+    def count(name, part):
+        V, _ = np.linalg.qr(by_twin(name, part.A, part.y_train))
+        D = cdist(part.B @ V, part.A @ V)
+        return np.sum(part.y_train[D.argmin(axis=1)] == part.y_test)
+
+    for name in contest.methods:
+        place = BASES.index("orthonormal")
+        assert found["right"][name][place] == count(name, split), name
+        inner = sum(count(name, part) for part in split.folds(3, 100))
+        assert found["inner"][name][place] == inner, name
