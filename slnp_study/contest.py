@@ -5,9 +5,10 @@ is one split of one cell. What it keeps of the test images is what the intervals
 the kind need: each image of a digit, the counts of each subject or object.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from slnp_edu.steps import Array
 from slnp_study import paper
 from slnp_study.packing import pack, unpack
 from slnp_study.protocol import Part, Split, random_split
-from slnp_study.statistics import Difference, Estimate, Tally, difference, over_splits, tally
+from slnp_study.statistics import Difference, Tally, difference, tally
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, numbers, whole
 
 BASES = (*paper.COMMON_BASES, "unit")
@@ -178,37 +179,14 @@ class Results:
         self.units: dict[str, Recorded] = record["units"]
         self.cells = [Cell(**cell) for cell in record["settings"]["cells"]]
         self._sizes = record["class_sizes"]
+        self._read: dict[Cell, tuple[NDArray[np.bool_], NDArray[Any]]] = {}
 
     def rates(self, cell: Cell, method: str, basis: str, of: str = "right") -> Array:
         """Rates in per cent, one for each split; ``of="inner"`` within the training part."""
-        units = [self.units[self.contest.key(cell, seed)] for seed in self.seeds]
+        units = self._units(cell)
         counts = [unit[of][method][BASES.index(basis)] for unit in units]
         tested = units[0]["tested"] if of == "right" else cell.N_i * len(self._sizes)
         return 100 * np.array(counts) / tested
-
-    def mean_lead(self, first: str, other: str, basis: str) -> Estimate:
-        """First method minus the other, the mean of all cells, for these test images."""
-        found = [
-            over_splits(self.rates(cell, first, basis), self.rates(cell, other, basis))
-            for cell in self.cells
-        ]
-        error = np.sqrt(np.sum([each.error**2 for each in found])) / len(found)
-        df = np.sum([each.df for each in found])
-        return Estimate(np.mean([each.points for each in found]), error, df)
-
-    def tally(self, cell: Cell, first: str, other: str, basis: str) -> Tally:
-        """Count right images of two of the methods kept, for each split and cluster."""
-        y = np.repeat(np.arange(len(self._sizes)), self._sizes)
-        kept = self.contest.kept(self.dataset)
-        places = [kept.index(m) * len(BASES) + BASES.index(basis) for m in (first, other)]
-        right, clusters = [], []
-        for seed in self.seeds:
-            unit = self.units[self.contest.key(cell, seed)]
-            right.append(unpack(unit["outcomes"], len(kept) * len(BASES), unit["tested"])[places])
-            rows = random_split(y, cell.N_i, seed)[1]
-            clusters.append(y[rows] if is_by_class(self.dataset) else rows)
-        ours, theirs = np.array(right).swapaxes(0, 1)
-        return tally(ours, theirs, np.array(clusters))
 
     def lead(
         self, first: str, other: str, basis: str, cells: list[Cell] | None = None
@@ -216,3 +194,78 @@ class Results:
         """First method minus the other, the mean of the cells; of all if none are named."""
         chosen = self.cells if cells is None else cells
         return difference(*(self.tally(cell, first, other, basis) for cell in chosen))
+
+    def tally(self, cell: Cell, first: str, other: str, basis: str) -> Tally:
+        """Count right images of two methods, for each split and cluster.
+
+        Without clusters, where of one of them only the counts are kept.
+        """
+        kept = self.contest.kept(self.dataset)
+        if first in kept and other in kept:
+            right, clusters = self._outcomes(cell)
+            ours, theirs = (
+                right[:, kept.index(m) * len(BASES) + BASES.index(basis)] for m in (first, other)
+            )
+            return tally(ours, theirs, clusters)
+        units = self._units(cell)
+        ours, theirs = (
+            np.array([[unit["right"][m][BASES.index(basis)]] for unit in units], dtype=float)
+            for m in (first, other)
+        )
+        tested = np.full(ours.shape, float(units[0]["tested"]))
+        return Tally(ours - theirs, tested, tested - theirs)
+
+    def _units(self, cell: Cell) -> list[Recorded]:
+        return [self.units[self.contest.key(cell, seed)] for seed in self.seeds]
+
+    def _outcomes(self, cell: Cell) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Which test images were right, (splits, methods and bases, images), and their clusters."""
+        if cell not in self._read:
+            judges = len(self.contest.kept(self.dataset)) * len(BASES)
+            y = np.repeat(np.arange(len(self._sizes)), self._sizes)
+            rows = np.array([random_split(y, cell.N_i, seed)[1] for seed in self.seeds])
+            units = self._units(cell)
+            right = np.array([unpack(u["outcomes"], judges, u["tested"]) for u in units])
+            self._read[cell] = right, y[rows] if is_by_class(self.dataset) else rows
+        return self._read[cell]
+
+
+def leads(
+    results: Iterable[Results],
+    first: str,
+    others: Sequence[str],
+    bases: Sequence[str] = BASES,
+    labels: Callable[[Cell], Iterable[Hashable]] = lambda cell: (cell.N_i, "mean"),
+) -> dict[tuple[Any, ...], Difference]:
+    """One method minus others in every column, and in the mean of the columns of each set.
+
+    Parameters
+    ----------
+    results : the records of all data sets
+    first, others : methods
+    bases : some of `BASES`
+    labels : callable
+        What a cell counts towards. Cells with the same label are averaged.
+
+    Returns
+    -------
+    leads : ``(data set, label, other, basis) -> Difference``
+        A family for `slnp_study.statistics.judge`, or part of one.
+
+    Examples
+    --------
+    >>> from slnp_study import records, statistics
+    >>> faces = records.read("yale_b-rivals")
+    >>> found = statistics.judge(leads([faces], "SLNP", ["LDA", "LFDA"], ["whitened"]))
+    >>> len(found), found["yale_b", "mean", "LFDA", "whitened"].new.word
+    (14, 'behind by less than the margin')
+    """
+    found = {}
+    for r in results:
+        groups: dict[Hashable, list[Cell]] = {}
+        for cell in r.cells:
+            for label in labels(cell):
+                groups.setdefault(label, []).append(cell)
+        for (label, cells), other, basis in product(groups.items(), others, bases):
+            found[r.dataset, label, other, basis] = r.lead(first, other, basis, cells)
+    return found

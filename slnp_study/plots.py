@@ -16,16 +16,19 @@ from slnp_edu.show import COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
 from slnp_study.paper import COMMON_BASES
-from slnp_study.statistics import MARGIN, Finding, Verdict, summarise
+from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, summarise
 from slnp_study.studies import choices
 
-#: How the four words look: apart in grey print, too.
-WORD: dict[str, dict[str, Any]] = {
-    "ahead": {"facecolor": "#9ecae9", "edgecolor": COLOURS["blue"], "lw": 1.5},
-    "level": {"facecolor": "0.93", "edgecolor": "0.93"},
-    "undecided": {"facecolor": "white", "edgecolor": "0.6", "ls": ":"},
-    "behind": {"facecolor": "#f5b58a", "edgecolor": "#fbe3d2", "hatch": "///", "lw": 0},
-}
+#: How the words look: apart in grey print, too.
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"facecolor": "#9ecae9", "edgecolor": COLOURS["blue"], "lw": 1.5},
+    {"facecolor": "#e6f1f9", "edgecolor": COLOURS["blue"], "lw": 0.8},
+    {"facecolor": "0.93", "edgecolor": "0.93"},
+    {"facecolor": "white", "edgecolor": "0.6", "ls": ":"},
+    {"facecolor": "#fbe3d2", "edgecolor": "white", "hatch": "///", "lw": 0},
+    {"facecolor": "#f5b58a", "edgecolor": "#fbe3d2", "hatch": "///", "lw": 0},
+)
+WORD = dict(zip(WORDS, _LOOKS, strict=True))
 
 
 def image_grid(
@@ -156,10 +159,9 @@ def gamma_of_classes(images: Sequence[NDArray[Any]], labels: list[str]) -> Figur
 def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str = "SLNP") -> Any:
     """Draw differences one below the other, each with its two intervals and its two words.
 
-    A thick line is the 95 % interval for these images, a thin one that for such images; the grey
-    band is the margin. "level" asks the 90 % interval to lie in the band, for that is what two
-    one-sided tests at 5 % come to: the line of 95 % may reach a little beyond. A `Finding` speaks
-    of these images only and has no thin line.
+    A thick line is the 95 % interval on these test images, a thin one that for new images of the
+    kind, where there is one; the grey band is the margin of a point. A word is corrected for its
+    family, an interval isn't. A `Finding` speaks of these test images only.
 
     Parameters
     ----------
@@ -180,13 +182,13 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     ax.axvline(0, color="0.5", lw=0.8)
     thin, thick = COLOURS["sky"], COLOURS["blue"]
     beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": "small"}
-    ax.text(1.02, -0.9, "these (thick)", **beside)
-    ax.text(1.22, -0.9, "such (thin)", **beside)
+    ax.text(1.02, -0.9, "these test images (thick)", **beside)
+    ax.text(1.55, -0.9, "new images (thin)", **beside)
     for y, row in enumerate(rows.values()):
-        these, such = (row.these, row.such) if isinstance(row, Verdict) else (row, None)
-        if such is not None:
-            ax.errorbar(such.points, y, xerr=such.interval, color=thin, lw=1.5, capsize=3)
-            ax.text(1.22, y, such.word, **beside)
+        these, new = (row.these, row.new) if isinstance(row, Verdict) else (row, None)
+        if new is not None:
+            ax.errorbar(new.points, y, xerr=new.interval, color=thin, lw=1.5, capsize=3)
+            ax.text(1.55, y, new.word, **beside)
         ax.errorbar(these.points, y, xerr=these.interval, color=thick, lw=5)
         ax.plot(these.points, y, "o", ms=4, color="white", zorder=3)
         ax.text(1.02, y, these.word, **beside)
@@ -250,13 +252,13 @@ def word_grid(
 def word_legend(figure: Figure) -> None:
     """Say below a figure what the colours of `word_grid` mean."""
     handles = [Rectangle((0, 0), 1, 1, **look) for look in WORD.values()]
-    labels = [f"SLNP {word}" if word in ("ahead", "behind") else word for word in WORD]
-    figure.tight_layout(rect=(0, 0.09, 1, 1))
-    figure.legend(handles, labels, loc="lower center", ncols=4)
+    labels = [f"SLNP {word}" if word[0] in "ab" else word for word in WORD]
+    figure.tight_layout(rect=(0, 0.15, 1, 1))
+    figure.legend(handles, labels, loc="lower center", ncols=2)
 
 
 def verdict_grid(
-    verdicts: Mapping[tuple[int, str, str], Verdict], others: Sequence[str], scope: str = "such"
+    verdicts: Mapping[tuple[int, str, str], Verdict], others: Sequence[str], scope: str = "new"
 ) -> Figure:
     """All comparisons of a data set at a glance: points in every cell, and its word as a colour.
 
@@ -266,8 +268,8 @@ def verdict_grid(
         Such as the verdicts of `slnp_study.studies.replication.Tables`.
     others : names of methods
         One row each, top to bottom.
-    scope : {"these", "such"}
-        For these images or for such images.
+    scope : {"these", "new"}
+        These test images, or new images of the kind.
 
     Returns
     -------

@@ -5,21 +5,26 @@
 1. `tally` counts, for each split and cluster, how many more images one of them got right;
 2. `difference` turns counts into points, with two standard errors, for there are two questions:
 
-   - *These images*: had all possible splits of these very images been drawn, which method would be
-     ahead, and by how much? Splits are drawn independently, so Student's interval over splits
-     answers it.
-   - *Such images*: and with other subjects, objects or digits of the same kind? Then the images
-     that happened to be photographed are a sample too. They come in clusters: all images of a
-     subject or an object are hard or easy together; a digit is a cluster of its own.
+   - *These test images*: had all possible splits of these very images been drawn, which method
+     would be ahead, and by how much? Splits are drawn independently, so Student's interval over
+     splits answers it.
+   - *New images of the kind*: and with other subjects, objects or digits? Then the images that
+     happened to be photographed are a sample too. They come in clusters: all images of a subject
+     or an object are hard or easy together; a digit is a cluster of its own.
 
-3. `judge` turns the differences of a data set into words. A margin of one point was fixed before
-   the runs. "level" is said only where a test of equivalence shows the difference to be smaller
-   than the margin; "ahead" or "behind" only where the difference is not zero even after Holm's
-   correction for all comparisons of the data set; else "undecided". The margin goes first: a
-   difference that is not zero, but shown to be smaller than a point, is called "level", and
-   `Finding.phrase` adds whose mean is higher. So "ahead" does not say by a point or more; and a
-   pair that is level for these images may be "ahead" for such images, where the wider interval
-   keeps off zero but no longer off a point.
+3. `judge` turns the differences of a family into words. It asks two separate questions, each with
+   Holm's correction over the family. Is the difference other than zero? Is it within the margin
+   (two one-sided tests)? The answers make a word:
+
+   ================  ===============================================  =============
+   ..                within the margin                                not shown
+   ================  ===============================================  =============
+   other than zero   ahead, or behind, by less than the margin        ahead, behind
+   not shown         level                                            undecided
+   ================  ===============================================  =============
+
+   A narrower interval around the same points never takes an answer back. The margin, fixed before
+   the runs, is one point, or a tenth of the errors (`Difference.tenth`).
 
 Nothing else in the project decides who is ahead.
 """
@@ -38,6 +43,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 MARGIN = 1.0  # points; fixed before the runs
 ALPHA = 0.05
+SMALLER = " by less than the margin"
+#: Every answer that there is, from one end to the other.
+WORDS = ("ahead", f"ahead{SMALLER}", "level", "undecided", f"behind{SMALLER}", "behind")
 
 
 class Summary(NamedTuple):
@@ -56,19 +64,28 @@ def summarise(rates: Sequence[float]) -> Summary:
     >>> [round(float(value), 2) for value in summarise([80.0, 82.0, 84.0])]
     [82.0, 4.97, 9.94]
     """
+    return Summary(float(np.mean(rates)), reach(rates), reach(rates, 1))
+
+
+def reach(rates: Sequence[float], m: float = np.inf) -> float:
+    """Half-width around our mean where 95 % of the means of ``m`` further splits would fall.
+
+    With infinitely many it's the 95 % interval of the mean.
+    """
     n = len(rates)
-    quantile, spread = t.ppf(0.975, n - 1), np.std(rates, ddof=1)
-    return Summary(
-        float(np.mean(rates)),
-        float(quantile * spread / np.sqrt(n)),
-        float(quantile * spread * np.sqrt(1 + 1 / n)),
-    )
+    spread = np.std(rates, ddof=1) * np.sqrt(1 / m + 1 / n)
+    return float(t.ppf(1 - ALPHA / 2, n - 1) * spread)
 
 
-def explained(printed: float, ours: Sequence[float]) -> bool:
-    """Does the paper's figure lie where 95 % of further single splits would fall?"""
-    summary = summarise(ours)
-    return abs(printed - summary.mean) <= summary.one_split
+def explained(printed: float, ours: Sequence[float], m: float = 1) -> bool:
+    """Could the paper's figure be the mean of ``m`` more splits? It doesn't say how many it took.
+
+    Examples
+    --------
+    >>> [explained(88.5, [80.0, 82.0, 84.0], m) for m in (1, 2, 5, 10, 20)]
+    [True, True, False, False, False]
+    """
+    return bool(abs(printed - np.mean(ours)) <= reach(ours, m))
 
 
 class Outcomes(NamedTuple):
@@ -89,12 +106,14 @@ class Outcomes(NamedTuple):
 class Tally(NamedTuple):
     """Two methods on the same test images, counted for each split and cluster.
 
-    Both of shape (splits, clusters): by how many right images the first method leads, and how many
-    images were tested.
+    All of shape (splits, clusters): by how many right images the first method leads, how many
+    images were tested, and how many the other method gets wrong. A single cluster, all images
+    together, says nothing of new images.
     """
 
     gain: Array
     tested: Array
+    missed: Array
 
 
 def tally(first: Array, second: Array, clusters: Array) -> Tally:
@@ -110,15 +129,18 @@ def tally(first: Array, second: Array, clusters: Array) -> Tally:
     Examples
     --------
     >>> counts = tally([[True, True, False]], [[False, True, True]], [["Ann", "Ann", "Bob"]])
-    >>> counts.gain, counts.tested
-    (array([[ 1., -1.]]), array([[2., 1.]]))
+    >>> counts.gain, counts.tested, counts.missed
+    (array([[ 1., -1.]]), array([[2., 1.]]), array([[1., 0.]]))
     """
     names, held = np.unique(clusters, return_inverse=True)
     held = held.reshape(np.shape(clusters))
-    lead = np.asarray(first, dtype=float) - np.asarray(second)
+    second = np.asarray(second, dtype=bool)
+    counted = (np.asarray(first) - second.astype(float), np.ones(held.shape), ~second)
     return Tally(
-        np.array([np.bincount(c, g, len(names)) for c, g in zip(held, lead, strict=True)]),
-        np.array([np.bincount(c, minlength=len(names)) for c in held], dtype=float),
+        *(
+            np.array([np.bincount(c, v, len(names)) for c, v in zip(held, values, strict=True)])
+            for values in counted
+        )
     )
 
 
@@ -139,30 +161,40 @@ class Estimate(NamedTuple):
         """Two-sided p of "there is no difference"."""
         return 2 * t.sf(np.abs(self.points) / np.maximum(self.error, 1e-12), self.df)
 
-    @property
-    def p_margin(self) -> Any:
+    def p_margin(self, margin: Any = MARGIN) -> Any:
         """p of "the difference is a margin or more": the larger of two one-sided tests (TOST)."""
-        return t.sf((MARGIN - np.abs(self.points)) / np.maximum(self.error, 1e-12), self.df)
+        return t.sf((margin - np.abs(self.points)) / np.maximum(self.error, 1e-12), self.df)
 
 
 class Difference(NamedTuple):
-    """First method minus second: in images of the test part, and in points, as two estimates."""
+    """First method minus second: in images of the test part, and in points, as two estimates.
+
+    ``errors`` is how many per cent of the images the second method gets wrong. ``new`` is None
+    where only the counts of a split are known.
+    """
 
     images: Any
     tested: Any
+    errors: Any
     these: Estimate
-    such: Estimate
+    new: Estimate | None
+
+    @property
+    def tenth(self) -> Any:
+        """The second margin, in points: a tenth of the errors, the mean of the two methods."""
+        return (self.errors - self.these.points / 2) / 10
 
 
 def difference(*counts: Tally) -> Difference:
-    """How far the first method is ahead, in points, for these images and for such images.
+    """How far the first method is ahead, in points: on these test images and on new ones.
 
-    The variance for *these images* is that of a mean over splits. *Such images* add the variance
-    of a mean over clusters, less the part that the splits' own noise has in it: as in the two-way
-    analysis of variance, (MS_splits + MS_clusters - MS_residual) / (splits x clusters), where
-    clusters are not allowed to lower it. The degrees of freedom are those of the shorter side.
+    The variance for *these test images* is that of a mean over splits. *New images of the kind*
+    add the variance of a mean over clusters, less the part that the splits' own noise has in it:
+    as in the two-way analysis of variance, (MS_splits + MS_clusters - MS_residual) / (splits x
+    clusters), where clusters are not allowed to lower it. The degrees of freedom are those of the
+    shorter side.
 
-    The methods are not trained again on other subjects. So "such images" means: tested on others
+    The methods are not trained again on other subjects. So "new images" means: tested on others
     of the kind, all else as it was; with new training subjects the uncertainty can only grow.
 
     Parameters
@@ -177,33 +209,35 @@ def difference(*counts: Tally) -> Difference:
 
     Examples
     --------
-    >>> found = difference(Tally(np.array([[2, 0, 1], [1, 0, 2]]), np.full((2, 3), 50)))
+    >>> tested, missed = np.full((2, 3), 50), np.full((2, 3), 5)
+    >>> found = difference(Tally(np.array([[2, 0, 1], [1, 0, 2]]), tested, missed))
     >>> print(f"{found.these.points:.1f} points, {found.images:.1f} of {found.tested:.0f}")
     2.0 points, 3.0 of 150
+    >>> print(f"of {found.errors:.0f} % errors; a tenth of the two methods' mean: {found.tenth}")
+    of 10 % errors; a tenth of the two methods' mean: 0.9
     """
     found = [_shares(each) for each in counts]
     n = len(found)
     points = sum(mean for mean, _ in found) / n
     splits = sum(_split_variance(shares) for _, shares in found) / n**2
-    noise = sum(_noise_variance(shares) for _, shares in found) / n**2
-    of_clusters = sum(shares.mean(axis=-2) for _, shares in found) / n
-    C = of_clusters.shape[-1]
-    clusters = np.sum(of_clusters**2, axis=-1) * C / (C - 1)
     df = sum(shares.shape[-2] - 1 for _, shares in found)
     tested = sum(each.tested.sum(axis=-1).mean(axis=-1) for each in counts) / n
-    return Difference(
-        points / 100 * tested,
-        tested,
-        Estimate(points, np.sqrt(splits), df),
-        Estimate(points, np.sqrt(splits + np.maximum(clusters - noise, 0)), min(df, C - 1)),
-    )
+    errors = sum((c.missed.sum(axis=-1) / c.tested.sum(axis=-1)).mean(axis=-1) for c in counts) / n
+    these = Estimate(points, np.sqrt(splits), df)
+    C = found[0][1].shape[-1]
+    if C == 1:
+        new = None
+    else:
+        noise = sum(_noise_variance(shares) for _, shares in found) / n**2
+        of_clusters = sum(shares.mean(axis=-2) for _, shares in found) / n
+        clusters = np.sum(of_clusters**2, axis=-1) * C / (C - 1)
+        error = np.sqrt(splits + np.maximum(clusters - noise, 0))
+        new = Estimate(points, error, min(df, C - 1))
+    return Difference(points / 100 * tested, tested, 100 * errors, these, new)
 
 
 def over_splits(first: Any, second: Any) -> Estimate:
-    """Estimate for these images from the rates of two methods alone, split by split.
-
-    For what was recorded without its images; of such images it can say nothing.
-    """
+    """Estimate for these test images from the rates of two methods alone, split by split."""
     lead = np.subtract(first, second)
     return Estimate(lead.mean(), lead.std(ddof=1) / np.sqrt(len(lead)), len(lead) - 1)
 
@@ -228,10 +262,7 @@ def _noise_variance(shares: Array) -> Any:
 
 
 class Finding(NamedTuple):
-    """One answer: the word, the points, the half-width of their 95 % interval, and the two p.
-
-    `p_zero` is Holm's, `p_margin` that of the equivalence test.
-    """
+    """One of `WORDS`, the points, the half-width of their 95 % interval, and the two p, Holm's."""
 
     word: str
     points: float
@@ -239,40 +270,31 @@ class Finding(NamedTuple):
     p_zero: float
     p_margin: float
 
-    @property
-    def phrase(self) -> str:
-        """The word; if level although not equal, which mean is higher and by how many points.
-
-        Examples
-        --------
-        >>> Finding("level", -0.31, 0.2, 0.01, 0.001).phrase
-        'level (lower by 0.31)'
-        >>> Finding("behind", -2.1, 0.6, 0.001, 0.99).phrase
-        'behind'
-        """
-        if self.word == "level" and self.p_zero < ALPHA:
-            side = "higher" if self.points > 0 else "lower"  # "ahead" is for what is not level
-            return f"level ({side} by {abs(self.points):.2f})"
-        return self.word
-
 
 class Verdict(NamedTuple):
-    """What can be said of two methods: for these images, and for such images.
+    """What can be said of two methods: on these test images, and for new images of the kind.
 
-    `images` is how many more of the `tested` images of a split the first method gets right.
+    `images` is how many more of the `tested` images of a split the first method gets right, and
+    `errors` how many per cent of them the second gets wrong.
     """
 
     images: float
     tested: float
+    errors: float
     these: Finding
-    such: Finding
+    new: Finding | None
+
+    @property
+    def fewer(self) -> float:
+        """How many per cent fewer errors the first method makes on these test images."""
+        return 100 * self.these.points / self.errors
 
 
 class Verdicts(dict[tuple[int, str, str], Verdict]):
     """The verdicts of one data set: ``(N_i, other, basis) -> Verdict``."""
 
     def words(self, other: str, basis: str, scope: str = "these") -> list[str]:
-        """One word for each column; ``scope`` is "these" images or "such"."""
+        """One word for each column; ``scope`` is "these" test images or "new" ones."""
         return [getattr(verdict, scope).word for verdict in self._of(other, basis)]
 
     def points(self, other: str, basis: str) -> Array:
@@ -283,13 +305,17 @@ class Verdicts(dict[tuple[int, str, str], Verdict]):
         return [verdict for (_, *pair), verdict in self.items() if pair == [other, basis]]
 
 
-def judge(differences: Mapping[Key, Difference]) -> dict[Key, Verdict]:
-    """Turn differences into words; all comparisons of one data set belong into one call.
+def judge(
+    differences: Mapping[Key, Difference], margin: float | Mapping[Key, float] = MARGIN
+) -> dict[Key, Verdict]:
+    """Turn differences into words; all comparisons of one family belong into one call.
 
     Parameters
     ----------
     differences : mapping
         From whatever names a comparison to its `Difference`.
+    margin : float or mapping
+        In points, or one for each comparison, such as its `Difference.tenth`.
 
     Returns
     -------
@@ -298,27 +324,38 @@ def judge(differences: Mapping[Key, Difference]) -> dict[Key, Verdict]:
     Examples
     --------
     >>> clear, faint = Estimate(2.0, 0.3, 19), Estimate(0.1, 0.2, 19)
-    >>> found = judge({"MFA": Difference(40, 2000, clear, Estimate(2.0, 0.9, 19)),
-    ...                "LFDA": Difference(2, 2000, faint, Estimate(0.1, 0.4, 19))})
-    >>> {other: (verdict.these.word, verdict.such.word) for other, verdict in found.items()}
+    >>> found = judge({"MFA": Difference(40, 2000, 10, clear, Estimate(2.0, 0.9, 19)),
+    ...                "LFDA": Difference(2, 2000, 8, faint, Estimate(0.1, 0.3, 19))})
+    >>> {other: (verdict.these.word, verdict.new.word) for other, verdict in found.items()}
     {'MFA': ('ahead', 'undecided'), 'LFDA': ('level', 'level')}
+    >>> f"{found['MFA'].fewer:.0f} % fewer errors than MFA"
+    '20 % fewer errors than MFA'
     """
-    these = findings([each.these for each in differences.values()])
-    such = findings([each.such for each in differences.values()])
-    return {
-        key: Verdict(float(each.images), float(each.tested), *pair)
-        for (key, each), *pair in zip(differences.items(), these, such, strict=True)
-    }
+    margins = margin if isinstance(margin, Mapping) else dict.fromkeys(differences, margin)
+    these = {key: each.these for key, each in differences.items()}
+    new = {key: each.new for key, each in differences.items() if each.new is not None}
+    on_these, on_new = (
+        dict(zip(of, findings(list(of.values()), [margins[key] for key in of]), strict=True))
+        for of in (these, new)
+    )
+    found = {}
+    for key, each in differences.items():
+        images, tested, errors = map(float, each[:3])
+        found[key] = Verdict(images, tested, errors, on_these[key], on_new.get(key))
+    return found
 
 
-def findings(estimates: Sequence[Estimate]) -> list[Finding]:
-    """Words for a family of estimates, Holm's correction over all of them."""
-    family = Estimate(*np.array(estimates, dtype=float).T)
-    p_zero = holm(family.p_zero)
-    numbers = zip(family.points, family.interval, p_zero, family.p_margin, strict=True)
+def findings(estimates: Sequence[Estimate], margin: Any = MARGIN) -> list[Finding]:
+    """Words for a family of estimates, Holm's correction over all of them.
+
+    ``margin`` is in points, one for all or one for each.
+    """
+    family = Estimate(*np.array(estimates, dtype=float).reshape(-1, 3).T)
+    p_zero, p_margin = holm(family.p_zero), holm(family.p_margin(np.asarray(margin)))
+    numbers = zip(family.points, family.interval, p_zero, p_margin, strict=True)
     return [
-        Finding(_word(points, p, p_margin), points, interval, p, p_margin)
-        for points, interval, p, p_margin in (map(float, each) for each in numbers)
+        Finding(_word(points, zero, within), points, interval, zero, within)
+        for points, interval, zero, within in (map(float, each) for each in numbers)
     ]
 
 
@@ -338,11 +375,9 @@ def holm(p: Array) -> Array:
 
 
 def _word(points: float, p_zero: float, p_margin: float) -> str:
-    if p_margin < ALPHA:
-        return "level"
-    if p_zero < ALPHA:
-        return "ahead" if points > 0 else "behind"
-    return "undecided"
+    if p_zero >= ALPHA:
+        return "level" if p_margin < ALPHA else "undecided"
+    return ("ahead" if points > 0 else "behind") + (SMALLER if p_margin < ALPHA else "")
 
 
 def tallies(
@@ -373,49 +408,14 @@ def tallies(
     return found
 
 
-def mean_of_columns(found: Sequence[Difference]) -> Difference:
-    """Mean of several columns of one data set, for what was recorded without its images.
-
-    Splits are drawn anew for each column, so for these images the errors are independent. For
-    such images they're not: the columns show the same people, and their errors are averaged.
-    """
-    these, such = ([getattr(each, scope) for each in found] for scope in ("these", "such"))
-    points, df = np.mean([each.points for each in these], axis=0), these[0].df
-    error = np.sqrt(np.sum([each.error**2 for each in these], axis=0)) / len(these)
-    images, tested = np.mean([each[:2] for each in found], axis=0)
-    shared = np.mean([each.error for each in such], axis=0)
-    alone = Estimate(points, error, df * len(found))
-    return Difference(images, tested, alone, Estimate(points, shared, df))
-
-
-def over_data_sets(effects: Mapping[str, float]) -> Estimate:
-    """Mean over data sets, for data sets such as these: Student's t on as many numbers as sets.
-
-    The model: a column's difference is an overall mean, plus an effect of the data set, plus noise.
-    `difference` of all columns of a set gives the set's effect. What counts for a new data set
-    is how far the effects lie apart, and three data sets leave two degrees of freedom, however
-    many columns and splits each has. With as many columns in each it is the answer of the mixed
-    model with a random intercept for each set, fitted by REML, with t in place of the normal.
-
-    Parameters
-    ----------
-    effects : mapping
-        From the name of a data set to the mean difference of its columns, in points.
-    """
-    points, n = list(effects.values()), len(effects)
-    return Estimate(np.mean(points), np.std(points, ddof=1) / np.sqrt(n), n - 1)
-
-
 def corrected_resampled(differences: Sequence[float], n_train: int, n_test: int) -> Estimate:
     """Estimate by Nadeau and Bengio's corrected resampled t: a warning, not used for any word.
 
     They replace the variance of a mean over n splits, s²/n, by s² (1/n + n_test/n_train), since
-    splits of one data set share images. That takes the correlation of two splits' differences to
-    be n_test/(n_test + n_train): a tenth, if nine tenths are for training. The paper trains on the
-    smaller part, 50 digits against 4,950, and so the formula takes two splits to be 99 %
-    correlated, although their training parts have hardly an image in common. At 20 splits the
-    interval becomes 44 times as wide, and no method can be told from any other. What the shared
-    test images really do, `difference` estimates from the clusters they come in.
+    splits of one data set share images. The paper trains on the smaller part, 50 digits against
+    4,950, and so the formula takes two splits to be 99 % correlated, although their training
+    parts have hardly an image in common. At 20 splits the interval becomes 44 times as wide.
+    What the shared test images really do, `difference` estimates from their clusters.
 
     Examples
     --------

@@ -41,8 +41,8 @@ def differences_table(
 ) -> Markdown:
     """Differences in points with their 95 % intervals and, where there is one, the word for each.
 
-    Bold is what is ahead, italic what is behind; without words, italic is an interval that holds
-    zero.
+    Bold is what is ahead, italic what is behind, by less than the margin or not; without words,
+    italic is an interval that holds zero.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def _difference(found: Finding | Estimate | None) -> str:
     points = f"{found.points:+z.2f}±{found.interval:.2f}".replace("-", "−")  # six to a line
     if isinstance(found, Estimate):
         return points if abs(found.points) > found.interval else f"*{points}*"
-    mark = {"ahead": "**", "behind": "*"}.get(found.word, "")
+    mark = {"ahead": "**", "behind": "*"}.get(found.word.split()[0], "")
     return f"{points} {mark}{found.word}{mark}"
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from slnp_study import paper, records
 from slnp_study.paper import COMMON_BASES
-from slnp_study.statistics import judge
+from slnp_study.statistics import WORDS, judge
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "REPLICATION.md", "paper.md", "book/index.md", "book/summary.md")
@@ -63,17 +63,17 @@ def judged():
     for name in TITLES:
         table = read(name)
         for (_, *pair), each in table.verdicts.items():
-            by_column.setdefault(tuple(pair), []).append(each.such)
+            by_column.setdefault(tuple(pair), []).append(each.new)
         pairs = dict.fromkeys(key[1:] for key in table.verdicts)
         means = judge({(*pair, name): table.over_columns(*pair) for pair in pairs})
-        by_set |= {key: each.such for key, each in means.items()}
+        by_set |= {key: each.new for key, each in means.items()}
     return by_column, by_set
 
 
 def learning(name, variant):
     """SLNP against other neighbours on a data set, where a class has more than K of them."""
     found = read(f"{name}-ablation").verdicts.items()
-    return [each.such for (_, other, _), each in found if other == variant]
+    return [each.new for (_, other, _), each in found if other == variant]
 
 
 def tuned(other):
@@ -89,7 +89,7 @@ KERNELS |= {f"LFDA, c = {c}": f"c = {c}" for c in (0.5, 0.25, 0.1)}
 def against_kernels(basis="orthonormal"):
     """LFDA's kernel -> SLNP's mean lead on faces, objects and digits, for these test images."""
     return {
-        title: [read(f"{name}-rivals").mean_lead("SLNP", kernel, basis) for name in TITLES]
+        title: [read(f"{name}-rivals").lead("SLNP", kernel, basis).these for name in TITLES]
         for kernel, title in KERNELS.items()
     }
 
@@ -114,9 +114,9 @@ def points(findings):
 def count(findings):
     """How often each word is said."""
     said = Counter(each.word for each in findings)
-    words = ("level", "ahead", "behind", "undecided")
-    first, *others, last = (f"{word} in {said[word]}" for word in words)
-    return f"{first} of {len(findings)} columns, {', '.join(others)} and {last}"
+    first, *others = (f"{word} in {said[word]}" for word in WORDS if said[word])
+    others = ", ".join(others[:-1]) + " and " * (len(others) > 1) + "".join(others[-1:])
+    return f"{first} of {len(findings)} columns{', ' * bool(others)}{others}"
 
 
 def table(head, rows):

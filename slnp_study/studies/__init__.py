@@ -3,12 +3,13 @@
 from slnp_study.studies import (
     ablation,
     choices,
+    dimensions,
     learning,
     replication,
     rivals,
     tuning,
 )
 
-_ALL = (replication, ablation, tuning, choices, rivals, learning)
+_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions)
 #: By the name that a study's records add to that of the data set.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

@@ -21,7 +21,7 @@ from slnp_edu.steps import Array, distances_to, neighbours, similarity_matrix
 from slnp_study import paper
 from slnp_study.contest import Cell, Contest
 from slnp_study.protocol import Part
-from slnp_study.studies.ablation import variant
+from slnp_study.variants import variant
 
 #: The paper's K and two larger ones, as far as a class has so many others.
 NEIGHBOURS = {"yale_b": (5, 9, 14), "coil100": (3, 6, 12), "mnist": (6, 9, 14)}

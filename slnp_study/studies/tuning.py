@@ -39,8 +39,8 @@ from slnp_study.statistics import (
     over_splits,
     tally,
 )
-from slnp_study.studies.ablation import variant
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, numbers, whole
+from slnp_study.variants import variant
 
 SPLITS = 10
 FOLDS = 3
@@ -383,8 +383,8 @@ class TunedRecord:
     Attributes
     ----------
     columns : ``N_i -> Tuned``
-    these, such : ``(N_i, other, basis) -> Finding``
-        SLNP against every other method, all of it one family for Holm's correction. Such images
+    these, new : ``(N_i, other, basis) -> Finding``
+        SLNP against every other method, all of it one family for Holm's correction. New images
         are judged for the free choice only, where the record counts the classes apart.
     """
 
@@ -393,20 +393,20 @@ class TunedRecord:
         self.n_classes = len(record["class_sizes"])
         self.columns = {N_i: column(record, N_i) for N_i in map(int, record["settings"]["grids"])}
         these: dict[Comparison, Estimate] = {}
-        such: dict[Comparison, Estimate] = {}
+        new: dict[Comparison, Estimate] = {}
         for N_i, tuned in self.columns.items():
             right, labels = _tuned_by_class(record, N_i)
             for other in (method for method in METHODS if method != "SLNP"):
                 for basis in ("free", *COMMON_BASES):
                     rates = (tuned.rates(m, basis).tolist() for m in ("SLNP", other))
                     these[N_i, other, basis] = over_splits(*rates)
-                if right:
-                    counts = tally(right["SLNP"], right[other], labels)
-                    such[N_i, other, "free"] = difference(counts).such
-        self.these, self.such = _by_key(these), _by_key(such)
+                counts = tally(right["SLNP"], right[other], labels) if right else None
+                if counts and (found := difference(counts).new):
+                    new[N_i, other, "free"] = found
+        self.these, self.new = _by_key(these), _by_key(new)
 
     def of(self, other: str, basis: str = "free") -> list[Finding]:
-        """Return SLNP against another method on these images, one finding for each column."""
+        """Return SLNP against another method on these test images, one finding for each column."""
         return [found for (_, *pair), found in self.these.items() if pair == [other, basis]]
 
     def mean(self, other: str, basis: str = "free") -> float:
@@ -425,7 +425,7 @@ def _tuned_by_class(record: Mapping[str, Any], N_i: int) -> tuple[dict[str, Arra
 
 
 def _by_key(estimates: Mapping[Comparison, Estimate]) -> dict[Comparison, Finding]:
-    found = findings(list(estimates.values())) if estimates else []
+    found = findings(list(estimates.values()))
     return dict(zip(estimates, found, strict=True))
 
 

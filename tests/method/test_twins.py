@@ -14,8 +14,8 @@ from slnp_edu import LFDA, LPP, LSDA, MFA, SLNP
 from slnp_edu.base import BASES, in_basis
 from slnp_edu.slnp import rounds
 from slnp_edu.steps import uniform_similarity, w_step
+from slnp_study import variants
 from slnp_study.relatives import LADA, SOLDE, inverse_shares, trace_ratio
-from slnp_study.studies import ablation
 
 TOLERANCE = 1e-8  # radians
 pytestmark = pytest.mark.filterwarnings("ignore:n_neighbors=")
@@ -115,14 +115,14 @@ def twin_choice(name, X, y, K, seed):
         return lambda Y, j, others: by_distance(
             Y, j, [k for _, k in twins.nearest(Z, j, others, K)]
         )
-    draw = ablation.drawn(X, y, K, seed)  # checked by itself below
+    draw = variants.drawn(X, y, K, seed)  # checked by itself below
     return lambda Y, j, others: by_distance(Y, j, [k for k in draw[j] if k != j])
 
 
 @pytest.mark.parametrize("make", [plain, with_duplicates])
-@pytest.mark.parametrize("start", ablation.STARTS)
-@pytest.mark.parametrize("chosen", ablation.NEIGHBOURS)
-def test_variants_of_the_ablation(make, start, chosen):
+@pytest.mark.parametrize("start", variants.STARTS)
+@pytest.mark.parametrize("chosen", variants.NEIGHBOURS)
+def test_variants(make, start, chosen):
     X, y = make(0)
     d, K = 3, 4
     S = None
@@ -135,7 +135,7 @@ def test_variants_of_the_ablation(make, start, chosen):
             for (_, k), share in zip(found, shares, strict=True):
                 S[j, k] = share
     choose = None if chosen == "learned" else twin_choice(chosen, X, y, K, seed=3)
-    ours = list(islice(ablation.variant(X, y, d, K, chosen=chosen, start=start, seed=3), 3))
+    ours = list(islice(variants.variant(X, y, d, K, chosen=chosen, start=start, seed=3), 3))
     W, S, gamma, J = twins.slnp(X, y, d, K, 3, S=S, choose=choose)
     assert twins.angle(ours[-1].W, W) < TOLERANCE
     np.testing.assert_allclose([r.J for r in ours], J, rtol=1e-8)
@@ -145,7 +145,7 @@ def test_variants_of_the_ablation(make, start, chosen):
 
 def test_drawn_neighbours_are_others_of_the_class_drawn_evenly():
     X, y = with_duplicates(0)
-    draws = np.array([ablation.drawn(X, y, 4, seed) for seed in range(400)])
+    draws = np.array([variants.drawn(X, y, 4, seed) for seed in range(400)])
     rows = np.arange(len(X))
     counts = np.zeros((len(X), len(X)))
     for draw in draws:
@@ -162,8 +162,8 @@ def test_drawn_neighbours_are_others_of_the_class_drawn_evenly():
         assert np.all(np.abs(others - 400 * share) <= 5 * spread)
     X, y = plain(0)
     order = np.random.default_rng(0).permutation(len(X))
-    shuffled = ablation.drawn(X[order], y[order], 4, seed=7)
-    assert np.array_equal(order[shuffled], ablation.drawn(X, y, 4, seed=7)[order])
+    shuffled = variants.drawn(X[order], y[order], 4, seed=7)
+    assert np.array_equal(order[shuffled], variants.drawn(X, y, 4, seed=7)[order])
 
 
 @pytest.mark.parametrize("make", [plain, with_duplicates])

@@ -13,10 +13,11 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from slnp_edu.base import in_basis
-from slnp_study import records
-from slnp_study.contest import BASES, Cell, compete
+from slnp_study import paper, records
+from slnp_study.contest import BASES, Cell, compete, leads
 from slnp_study.packing import unpack
 from slnp_study.protocol import Split
+from slnp_study.statistics import over_splits
 from slnp_study.studies import STUDIES, dimensions, learning, rivals
 from slnp_study.study import PLANS
 
@@ -61,6 +62,28 @@ def test_the_rounds_are_chosen_without_the_test_part():
     chosen = rivals.choose_rounds(split, CELL, 100)
     split.B, split.y_test = split.B[::-1] * 7, split.y_test[::3]
     assert rivals.choose_rounds(split, CELL, 100) == chosen
+
+
+@pytest.mark.parametrize("name", ["coil100-rivals", "mnist-rivals"])
+def test_leads_are_differences_of_the_recorded_counts(name):
+    results = records.read(name)
+    found = leads([results], "SLNP", ["LDA", "LADA"], ["orthonormal"])
+    sizes = [*paper.DIMENSIONS[results.dataset], "mean"]
+    expected = {(results.dataset, N, m, "orthonormal") for N in sizes for m in ("LDA", "LADA")}
+    assert set(found) == expected
+    at = BASES.index("orthonormal")
+    for (_, label, other, _), lead in found.items():
+        units = [u for key, u in results.units.items() if label in ("mean", int(key.split("/")[1]))]
+        share = [(u["right"]["SLNP"][at] - u["right"][other][at]) / u["tested"] for u in units]
+        wrong = [1 - u["right"][other][at] / u["tested"] for u in units]
+        assert np.isclose(lead.these.points, 100 * np.mean(share))
+        assert np.isclose(lead.errors, 100 * np.mean(wrong))
+        if label != "mean":
+            alone = over_splits(100 * np.array(share), np.zeros(len(share)))
+            assert np.allclose(lead.these, alone)
+        assert (lead.new is None) == (other == "LADA" and results.dataset == "mnist")
+    small = leads([results], "SLNP", ["LDA"], ["unit"], lambda cell: ["small"] * (cell.N_i < 13))
+    assert list(small) == [(results.dataset, "small", "LDA", "unit")]
 
 
 REGISTERED = [name for name in records.names() if STUDIES[name.partition("-")[2]].plan]

@@ -114,7 +114,7 @@ def finding(word, points, interval):
     return Finding(word, points, interval, 0.5, 0.5)
 
 
-#: The findings for these and for such images differ in every field.
+#: The findings for these and for new images differ in every field.
 VERDICTS = {
     ("LDA", 10): (finding("ahead", 2.0, 0.5), finding("undecided", 2.5, 3.0)),
     ("LDA", 5): (finding("behind", -3.0, 0.4), finding("ahead", 3.5, 1.25)),
@@ -124,8 +124,8 @@ VERDICTS = {
 
 
 def test_the_forest_shows_both_intervals_the_margin_and_the_words():
-    these, such = VERDICTS["LDA", 10]
-    rows = {"first row": Verdict(20, 1000, these, such), "no images": finding("level", 0.1, 0.3)}
+    these, new = VERDICTS["LDA", 10]
+    rows = {"first row": Verdict(20, 1000, 8, these, new), "no images": finding("level", 0.1, 0.3)}
     ax = plots.forest(rows)
     segments = [(c.get_linewidth()[0], *c.get_segments()[0].ravel()) for c in ax.collections]
     thin, *thick = np.round(sorted(segments), 6)[:, 1:].tolist()
@@ -140,10 +140,10 @@ def test_the_forest_shows_both_intervals_the_margin_and_the_words():
     assert list(map(sorted, said)) == [["ahead", "undecided"], ["level"]]
 
 
-@pytest.mark.parametrize("scope", ["these", "such"])
+@pytest.mark.parametrize("scope", ["these", "new"])
 def test_the_grid_has_the_points_and_the_colour_of_the_word_of_one_scope(scope):
     verdicts = {
-        (N_i, other, basis): Verdict(0, 9, *pair[:: 1 if basis == "whitened" else -1])
+        (N_i, other, basis): Verdict(0, 9, 1, *pair[:: 1 if basis == "whitened" else -1])
         for (other, N_i), pair in VERDICTS.items()
         for basis in BASES
     }
@@ -153,7 +153,7 @@ def test_the_grid_has_the_points_and_the_colour_of_the_word_of_one_scope(scope):
     colours = {
         patch.get_facecolor(): name for name, patch in zip(names, key.get_patches(), strict=True)
     }
-    assert len(colours) == 4
+    assert len(colours) == 6
     for ax, basis in zip(figure.axes, BASES, strict=True):
         assert basis in ax.get_title()
         assert (labels(ax), labels(figure.axes[0], "y")) == (["5", "10"], ["MFA", "LDA"])

@@ -115,11 +115,11 @@ def test_leads_are_read_as_a_paired_comparison():
     found = ablation.differences(records.load("coil100-ablation"))
     for name, leads in column["lead"].items():
         for i, basis in enumerate(BASES):
-            images, tested, these, such = found[12, name, basis]
+            images, tested, _, these, new = found[12, name, basis]
             assert (images, tested) == (np.mean(leads[basis]), column["tested"])
             points = 100 * np.array(leads[basis]) / tested
             assert these == pytest.approx((points.mean(), sem(points), 19))
-            assert such == (these.points, column["error"][name][i], 19)
+            assert new == (these.points, column["error"][name][i], 19)
 
 
 # Packing

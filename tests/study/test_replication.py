@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from slnp_edu.slnp import SLNP
-from slnp_study import paper, records
+from slnp_study import paper, records, variants
 from slnp_study.packing import unpack
 from slnp_study.protocol import METHODS, Split
 from slnp_study.statistics import difference, tally
@@ -125,7 +125,7 @@ def test_an_ablation_is_that_of_its_splits(cluster):
         assert found["tested"] == len(split.test)
         clusters.append(split.y_test if cluster == "class" else split.test)
         projections = {f"uniform, {n}": twins.slnp(A, y, 2, 4, n)[0] for n in (2, 10)}
-        draw = ablation.drawn(A, y, 4, seed)  # checked in test_twins.py
+        draw = variants.drawn(A, y, 4, seed)  # checked in test_twins.py
 
         def at_random(Y, j, others, draw=draw):
             return twins.nearest(Y, j, draw[j], 4)
@@ -149,8 +149,8 @@ def test_an_ablation_is_that_of_its_splits(cluster):
         for name in ("uniform, 2", "random"):
             theirs = outcomes[name][:, i]
             assert found["lead"][name][basis] == (ours.sum(axis=1) - theirs.sum(axis=1)).tolist()
-            such = difference(tally(ours, theirs, clusters)).such
-            assert found["error"][name][i] == round(float(such.error), 4)
+            new = difference(tally(ours, theirs, clusters)).new
+            assert found["error"][name][i] == round(float(new.error), 4)
     unit = ablation.units("mnist", splits=3)[0]
     assert list(ablation.check(unit, found)) == []
 

@@ -8,12 +8,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import t, ttest_1samp
 
 from slnp_study.statistics import (
     ALPHA,
     MARGIN,
+    SMALLER,
+    WORDS,
     Difference,
     Estimate,
     Outcomes,
@@ -25,9 +28,8 @@ from slnp_study.statistics import (
     findings,
     holm,
     judge,
-    mean_of_columns,
-    over_data_sets,
     over_splits,
+    reach,
     summarise,
     tallies,
     tally,
@@ -52,8 +54,8 @@ def simulate(repetitions, clusters, *, points=0.0, split=0.5, cluster=2.0, cell=
     lead = lead + cell * rng.standard_normal((repetitions, SPLITS, clusters))
     hard = rng.uniform(60, 80, (repetitions, 1, clusters))
     right = [rng.binomial(50, (hard + sign * lead / 2) / 100) for sign in (1, -1)]
-    gain = (right[0] - right[1]).astype(float)
-    return Tally(gain, np.full(gain.shape, 50.0)), points + effects.mean(axis=(1, 2))
+    gain, tested = (right[0] - right[1]).astype(float), np.full(right[0].shape, 50.0)
+    return Tally(gain, tested, tested - right[1]), points + effects.mean(axis=(1, 2))
 
 
 def simulate_digits(repetitions, images=300, spread=40.0):
@@ -66,7 +68,7 @@ def simulate_digits(repetitions, images=300, spread=40.0):
     right = [rng.random(shape) < (hard + sign * lead_here / 2) / 100 for sign in (1, -1)]
     tested = rng.permuted(np.broadcast_to(np.arange(images) < 0.9 * images, shape), axis=-1)
     gain = tested * (right[0].astype(float) - right[1])
-    return Tally(gain, tested.astype(float)), lead.mean(axis=(1, 2))
+    return Tally(gain, tested.astype(float), tested * ~right[1]), lead.mean(axis=(1, 2))
 
 
 def within(estimate, truth):
@@ -75,11 +77,11 @@ def within(estimate, truth):
 
 
 def words(counts, family):
-    """Judge repeated experiments, so many of them at a time as comparisons of one data set."""
-    images, tested, *both = difference(counts)
+    """Judge repeated experiments, so many of them at a time as comparisons of one family."""
+    *size, these, new = difference(counts)
     found = [
-        Difference(images[i], tested[i], *(Estimate(e.points[i], e.error[i], e.df) for e in both))
-        for i in range(len(images))
+        Difference(*alone, *(Estimate(e.points[i], e.error[i], e.df) for e in (these, new)))
+        for i, alone in enumerate(zip(*size, strict=True))
     ]
     for start in range(0, len(found), family):
         yield judge(dict(enumerate(found[start : start + family]))).values()
@@ -102,55 +104,48 @@ def test_both_intervals_cover_as_they_say(world):
     counts, truth = WORLDS[world]()
     found = difference(counts)
     assert abs(within(found.these, truth) - 0.95) < 0.02
-    assert abs(within(found.such, 0.0) - 0.95) < 0.02
-    assert np.isclose(np.mean(found.such.error**2), np.var(found.such.points), rtol=0.12)
+    assert abs(within(found.new, 0.0) - 0.95) < 0.02
+    assert np.isclose(np.mean(found.new.error**2), np.var(found.new.points), rtol=0.12)
     if world in ("objects", "digits"):  # clusters that differ: splits alone can't speak of others
         assert within(found.these, 0.0) < 0.75
 
 
 def test_columns_of_one_data_set_share_their_subjects():
-    """What subjects have in common between columns doesn't average out, and the errors know it.
-
-    Without the images nobody can tell how much it is, so `mean_of_columns` takes all of it.
-    """
+    """What subjects have in common between columns doesn't average out, and the errors know it."""
     subjects = 3.0 * np.random.default_rng(0).standard_normal((1500, 1, FACES))
     columns = [simulate(1500, FACES, cluster=subjects, seed=seed)[0] for seed in range(1, 5)]
     found = difference(*columns)
     alone = [difference(each) for each in columns]
-    without_images = mean_of_columns(alone)
-    for each in (found, without_images):
-        assert np.allclose(each.these.points, np.mean([a.these.points for a in alone], axis=0))
-        assert np.allclose(each.images, np.mean([a.images for a in alone], axis=0))
-        assert abs(within(each.these, subjects.mean(axis=(1, 2))) - 0.95) < 0.02
-    assert abs(within(found.such, 0.0) - 0.95) < 0.02
-    assert 0.95 < within(without_images.such, 0.0) < 0.995
-    independent = np.sqrt(np.sum([a.such.error**2 for a in alone], axis=0)) / len(alone)
-    assert np.mean(found.such.error) > 1.5 * np.mean(independent)
-    assert (found.these.df, found.such.df) == (4 * (SPLITS - 1), FACES - 1)
-    assert np.allclose(without_images.these.error, found.these.error)
-    assert without_images.these.df == found.these.df
+    assert np.allclose(found.these.points, np.mean([a.these.points for a in alone], axis=0))
+    assert np.allclose(found.images, np.mean([a.images for a in alone], axis=0))
+    assert np.allclose(found.errors, np.mean([a.errors for a in alone], axis=0))
+    assert abs(within(found.these, subjects.mean(axis=(1, 2))) - 0.95) < 0.02
+    assert abs(within(found.new, 0.0) - 0.95) < 0.02
+    independent = np.sqrt(np.sum([a.new.error**2 for a in alone], axis=0)) / len(alone)
+    assert np.mean(found.new.error) > 1.5 * np.mean(independent)
+    assert (found.these.df, found.new.df) == (4 * (SPLITS - 1), FACES - 1)
+
+
+#: A truth, and the words that are wrong if it is so.
+WRONG = {
+    0.0: {word for word in WORDS if word[0] in "ab"},
+    MARGIN: {"level", f"ahead{SMALLER}", f"behind{SMALLER}"},
+    -MARGIN: {"level", f"ahead{SMALLER}", f"behind{SMALLER}"},
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scope", "cluster"), [("these", 0.0), ("such", 2.0), ("such", 0.0)])
-def test_no_word_of_ahead_or_behind_in_95_of_100_data_sets_without_a_difference(scope, cluster):
-    """With noise so wide that "level" is rarely proved and can't hide a false alarm."""
-    counts, _ = simulate(8000, FACES, split=4.0, cluster=cluster, cell=0.0)
-    said = [[getattr(v, scope) for v in family] for family in words(counts, family=20)]
-    false = [any(f.word in ("ahead", "behind") for f in family) for family in said]
-    one_by_one = [any(abs(f.points) > f.interval for f in family) for family in said]
-    assert 0 < np.mean(false) <= ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / 400)
-    assert np.mean(one_by_one) > 0.4  # what Holm prevents
-
-
-@pytest.mark.parametrize("scope", ["these", "such"])
-@pytest.mark.parametrize("points", [MARGIN, -MARGIN])
-def test_level_is_said_in_5_of_100_cases_if_the_difference_is_the_margin(scope, points):
-    cluster = {"these": 0.0, "such": 2.0}[scope]
-    counts, _ = simulate(2000, FACES, points=points, cluster=cluster)
-    said = [getattr(verdict, scope).word for family in words(counts, 50) for verdict in family]
-    share = said.count("level") / len(said)
-    assert 0.02 < share <= ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / len(said))
+@pytest.mark.parametrize("points", WRONG)
+@pytest.mark.parametrize(("scope", "cluster"), [("these", 0.0), ("new", 2.0), ("new", 0.0)])
+def test_95_of_100_whole_tables_have_no_wrong_word(points, scope, cluster):
+    counts, _ = simulate(8000, FACES, points=points, cluster=cluster, cell=0.0)
+    said = [[getattr(v, scope) for v in table] for table in words(counts, family=20)]
+    wrong = np.mean([any(f.word in WRONG[points] for f in table) for table in said])
+    assert wrong <= ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / len(said))
+    if not (cluster and points):  # there no interval is narrow enough to be within the margin
+        assert wrong > 0.01
+    if not points:
+        assert np.mean([any(abs(f.points) > f.interval for f in table) for table in said]) > 0.4
 
 
 def test_summarise_gives_the_interval_of_the_mean_and_that_of_one_more_split():
@@ -161,6 +156,15 @@ def test_summarise_gives_the_interval_of_the_mean_and_that_of_one_more_split():
     inside = [explained(rate, row) for rate, row in zip(further, rates, strict=True)]
     assert abs(np.mean(inside) - 0.95) < 0.012
     assert np.array_equal(inside, np.abs(mean - further) <= one_split)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 10, 20])
+def test_95_of_100_means_of_m_further_splits_are_explained(m):
+    rng = np.random.default_rng(m)
+    rates, further = rng.normal(80, 2, (4000, 20)), rng.normal(80, 2, (4000, m)).mean(axis=1)
+    inside = [explained(mean, row, m) for mean, row in zip(further, rates, strict=True)]
+    assert abs(np.mean(inside) - 0.95) < 0.012
+    assert reach(rates[0], m) < reach(rates[0], m - 0.5)
 
 
 def test_nadeau_and_bengio_would_leave_nothing_standing():
@@ -194,7 +198,8 @@ def test_tally_is_a_count():
 def test_the_difference_for_these_images_is_a_paired_t_test_of_the_rates(seed):
     rng = np.random.default_rng(seed)
     first, second = rng.random((2, SPLITS, 300)) < [[[0.8]], [[0.77]]]
-    found = difference(tally(first, second, rng.integers(11, size=first.shape)))
+    counts = tally(first, second, rng.integers(11, size=first.shape))
+    found = difference(counts)
     rates = 100 * (first.mean(axis=1) - second.mean(axis=1))
     test = ttest_1samp(rates, 0)
     low, high = test.confidence_interval()
@@ -204,12 +209,19 @@ def test_the_difference_for_these_images_is_a_paired_t_test_of_the_rates(seed):
         assert np.isclose(each.points, rates.mean())
         assert np.allclose([each.points - each.interval, each.points + each.interval], [low, high])
         assert np.isclose(each.p_zero, test.pvalue)
-        assert np.isclose(each.p_margin, p_margin)
+        assert np.isclose(each.p_margin(), p_margin)
     assert np.isclose(found.images, np.mean(first.sum(axis=1) - second.sum(axis=1)))
     assert found.tested == 300
+    wrong = 100 * np.mean([~first, ~second], axis=(1, 2))
+    assert np.isclose(found.errors, wrong[1])
+    assert np.isclose(found.tenth, wrong.mean() / 10)
+    assert np.isclose(judge({"": found})[""].fewer, 100 * (1 - wrong[0] / wrong[1]))
+    alone = difference(Tally(*(each.sum(axis=1, keepdims=True) for each in counts)))
+    assert alone.new is judge({"": alone})[""].new is None  # nothing is known of the clusters
+    assert np.allclose([*alone[:3], *alone.these], [*found[:3], *found.these])
 
 
-def test_the_difference_for_such_images_is_a_two_way_analysis_of_variance():
+def test_the_difference_for_new_images_is_a_two_way_analysis_of_variance():
     """By least squares on indicators of the split and the subject."""
     counts = Tally(*(each[0] for each in simulate(1, FACES, seed=5)[0]))
     lead = (100 * counts.gain / 50).ravel()
@@ -225,14 +237,14 @@ def test_the_difference_for_such_images_is_a_two_way_analysis_of_variance():
     of_subjects = (unexplained("split") - rest) / (FACES - 1)
     noise = rest / ((SPLITS - 1) * (FACES - 1))
     assert of_subjects > noise
-    found = difference(counts).such
+    found = difference(counts).new
     assert np.isclose(found.points, lead.mean())
     assert np.isclose(found.error**2, (of_splits + of_subjects - noise) / len(lead))
     assert found.df == SPLITS - 1
-    twice = difference(counts, counts).such  # two columns: all but the subjects averages out
+    twice = difference(counts, counts).new  # two columns: all but the subjects averages out
     assert np.isclose(twice.error**2, ((of_splits - noise) / 2 + of_subjects) / len(lead))
-    few = difference(Tally(counts.gain[:, :5], counts.tested[:, :5]))
-    assert (few.these.df, few.such.df) == (SPLITS - 1, 4)
+    few = difference(Tally(*(each[:, :5] for each in counts)))
+    assert (few.these.df, few.new.df) == (SPLITS - 1, 4)
 
 
 def closed_testing(p):
@@ -254,58 +266,65 @@ def test_holm_is_closed_testing_with_bonferroni():
             assert np.allclose(holm(p), closed_testing(p))
 
 
-def test_the_model_over_data_sets_is_the_mixed_model():
-    """A random intercept for each set, by maximising the restricted likelihood."""
-    rng = np.random.default_rng(4)
-    leads = np.array([[-2.0], [1.0], [3.0]]) + rng.normal(scale=0.5, size=(3, 6))
-    y, x, same = leads.ravel(), np.ones(18), np.kron(np.eye(3), np.ones((6, 6)))
-
-    def fit(log_variances):
-        inside, between = np.exp(log_variances)
-        V = inside * np.eye(18) + between * same
-        weights = np.linalg.solve(V, x)
-        mean = weights @ y / weights.sum()
-        misfit = (y - mean) @ np.linalg.solve(V, y - mean)
-        return np.linalg.slogdet(V)[1] + np.log(weights.sum()) + misfit, mean, weights.sum() ** -0.5
-
-    best = minimize(lambda v: fit(v)[0], [0, 0], method="Nelder-Mead", options={"xatol": 1e-8})
-    found = over_data_sets(dict(zip("abc", leads.mean(axis=1), strict=True)))
-    assert np.allclose(found[:2], fit(best.x)[1:], rtol=1e-4)
-    assert found.df == 2
-
-
 # Words
 
 
-def word_of(points, error, n_others=0):
-    """The word for an estimate beside others without any difference."""
-    family = [Estimate(points, error, 19)] + n_others * [Estimate(0.0, 1.0, 19)]
-    return findings(family)[0]
+def word_of(points, error, n_others=0, margin=MARGIN):
+    """The word for an estimate beside others of which nothing can be said."""
+    family = [Estimate(points, error, 19)] + n_others * [Estimate(0.0, 100.0, 19)]
+    return findings(family, margin)[0].word
 
 
-def test_every_word_has_its_condition_and_the_margin_goes_first():
-    one_sided, two_sided = t.ppf(0.95, 19), t.ppf(0.975, 19)
-    assert word_of(0.5, 0.5 / one_sided + 0.001).word == "undecided"
-    assert word_of(0.5, 0.5 / one_sided - 0.001).word == "level"
-    assert word_of(3.0, 3.0 / two_sided - 0.001).word == "ahead"
-    assert word_of(-3.0, 3.0 / two_sided - 0.001).word == "behind"
-    assert word_of(3.0, 3.0 / two_sided + 0.001).word == "undecided"
-    after_holm = 3.0 / t.ppf(1 - 0.025 / 10, 19)
-    assert word_of(3.0, after_holm - 0.001, n_others=9).word == "ahead"
-    assert word_of(3.0, after_holm + 0.001, n_others=9).word == "undecided"
-    assert word_of(0.9, 0.1).word == "ahead"  # not zero, and not shown to be below a point
-    for points, phrase in ((0.4, "level (higher by 0.40)"), (-0.4, "level (lower by 0.40)")):
-        assert word_of(points, 0.1).phrase == phrase
-    assert word_of(0.1, 0.1).phrase == "level"  # which of the two is higher isn't clear
+@pytest.mark.parametrize("n_others", [0, 9])
+def test_every_word_has_its_condition(n_others):
+    """One-sided for the margin, two-sided for zero, both after Holm's correction."""
+    of_margin, of_zero = (t.ppf(1 - level / (1 + n_others), 19) for level in (0.05, 0.025))
+    assert word_of(0.1, 0.9 / of_margin + 0.001, n_others) == "undecided"
+    assert word_of(0.1, 0.9 / of_margin - 0.001, n_others) == "level"
+    assert word_of(3.0, 3.0 / of_zero + 0.001, n_others) == "undecided"
+    assert word_of(3.0, 3.0 / of_zero - 0.001, n_others) == "ahead"
+    assert word_of(-3.0, 3.0 / of_zero - 0.001, n_others) == "behind"
+    assert word_of(0.9, 0.1 / of_margin + 0.001, n_others) == "ahead"
+    assert word_of(0.9, 0.1 / of_margin - 0.001, n_others) == "ahead by less than the margin"
+    assert word_of(-0.9, 0.1 / of_margin - 0.001, n_others) == "behind by less than the margin"
+    assert word_of(0.9, 0.1 / of_margin - 0.001, n_others, margin=0.5) == "ahead"
+
+
+POINTS, ERRORS = st.floats(-4, 4), st.floats(1e-6, 4)
+
+
+@given(st.lists(st.tuples(POINTS, ERRORS, st.floats(0.01, 1), st.floats(0.1, 3)), min_size=1))
+def test_narrower_intervals_never_give_a_weaker_word(family):
+    points, errors, factors, margins = np.transpose(family)
+    wide, narrow = (
+        findings([Estimate(*each, 19) for each in zip(points, of, strict=True)], margins)
+        for of in (errors, errors * factors)
+    )
+    for before, after in zip(wide, narrow, strict=True):
+        assert facts(before.word) <= facts(after.word)
+
+
+def facts(word):
+    """What a word says: on which side of zero, and whether within the margin."""
+    side = {word.split()[0]} & {"ahead", "behind"}
+    return side | ({"within"} if word == "level" or "less" in word else set())
+
+
+def test_margins_can_be_one_for_each_comparison():
+    lead = Estimate(0.9, 0.01, 19)
+    found = {name: Difference(9, 1000, 20, lead, None) for name in ("wide", "narrow")}
+    said = judge(found, {"wide": 1.0, "narrow": 0.5})
+    assert [said[name].these.word for name in found] == ["ahead by less than the margin", "ahead"]
 
 
 def test_equal_answers_in_every_split_are_level():
-    counts = Tally(np.zeros((SPLITS, FACES)), np.full((SPLITS, FACES), 50.0))
+    tested = np.full((SPLITS, FACES), 50.0)
+    counts = Tally(np.zeros(tested.shape), tested, tested / 5)
     verdict = judge({"itself": difference(counts)})["itself"]
-    assert verdict.these == verdict.such
+    assert verdict.these == verdict.new
     assert verdict.these[:4] == ("level", 0.0, 0.0, 1.0)
-    one_more = Tally(counts.gain + 1, counts.tested)
-    assert judge({"": difference(one_more)})[""].such[:3] == ("ahead", 2.0, 0.0)
+    one_more = counts._replace(gain=counts.gain + 1)
+    assert judge({"": difference(one_more)})[""].new[:3] == ("ahead", 2.0, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -341,7 +360,7 @@ def test_slnp_is_compared_with_every_other_method_in_the_same_basis(columns):
     for (key, lead), p_zero in zip(leads.items(), p, strict=True):
         assert np.isclose(verdicts[key].these.points, lead.mean())
         assert np.isclose(verdicts[key].these.p_zero, p_zero)
-    assert verdicts.words("PCA", "whitened", "such") == ["ahead", "ahead"]
+    assert verdicts.words("PCA", "whitened", "new") == ["ahead", "ahead"]
     mean = [leads[N_i, "PCA", "orthonormal"].mean() for N_i in (5, 10)]
     assert max(mean) < 0
     assert np.allclose(verdicts.points("PCA", "orthonormal"), mean)

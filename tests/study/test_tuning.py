@@ -232,11 +232,12 @@ def test_words_are_those_of_students_t_and_of_holm(made_up):
         holm = min(1, max(q * np.sum(p >= q) for q in p[p <= test.pvalue]))
         assert finding.p_zero == pytest.approx(holm)
     assert {each.word for each in read.of("MFA, per sample")} == {"ahead"}
-    assert list(read.such) == [(10, other, "free") for other in others]
+    assert list(read.new) == [(10, other, "free") for other in others]
     for other in others:
-        expected = difference(Tally(np.array(gains[other]), np.full((10, 20), 20.0))).such
-        such = read.such[10, other, "free"]
-        assert (such.points, such.interval) == pytest.approx((expected.points, expected.interval))
+        tested = np.full((10, 20), 20.0)
+        expected = difference(Tally(np.array(gains[other]), tested, tested)).new
+        new = read.new[10, other, "free"]
+        assert (new.points, new.interval) == pytest.approx((expected.points, expected.interval))
         for basis in ("free", *COMMON_BASES):
             np.testing.assert_allclose(read.columns[10].rates(other, basis), rates[other, basis])
             lead = np.mean(rates["SLNP", basis]) - np.mean(rates[other, basis])
@@ -244,7 +245,7 @@ def test_words_are_those_of_students_t_and_of_holm(made_up):
     for unit in record["units"].values():
         del unit["by_class"]
     without = tuning.TunedRecord(record)
-    assert (without.these, without.such) == (read.these, {})
+    assert (without.these, without.new) == (read.these, {})
 
 
 # The records
