@@ -1,4 +1,4 @@
-"""SLNP in forty lines of NumPy: Algorithm 1 of Pang, Zhou and Nie, its misprints mended.
+"""SLNP in forty lines of NumPy: Algorithm 1 of Pang, Zhou and Nie, with its misprints corrected.
 
 Copy it and change it. It finds the same W as `slnp_edu.SLNP`, only slower: it writes out all N x N
 similarities. Reduce the data with PCA first, as the paper does, then project new samples with

@@ -339,7 +339,7 @@ def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_ar
 def _link(j: Any, k: Any, N: int) -> csr_array:
     """Symmetric 0/1 graph of N samples that links j[i] with k[i] for each i.
 
-    No pair may stand twice in the same order.
+    No pair may come twice in the same order.
     """
     graph = csr_array((np.ones(len(j)), (j, k)), shape=(N, N))
     return graph.maximum(graph.T)

@@ -66,7 +66,7 @@ def use_style() -> None:
 
 
 def show_source(*functions: Callable[..., Any]) -> Markdown:
-    """Show the code of functions as it stands in the module, without the docstrings."""
+    """Show the code of functions as it is in the module, without the docstrings."""
     return Markdown("\n".join(f"```python\n{_code(function)}```" for function in functions))
 
 
@@ -85,7 +85,7 @@ def live(figure: str, **given: Any) -> HTML:
     """Ask for a live figure: the place where a script of the book draws it, and its data.
 
     The cell that calls this draws a still picture first. It is what is seen in a notebook, on paper
-    and wherever scripts are off; in the book the script hides it when the live figure stands.
+    and wherever scripts are off; in the book the script hides it when the live figure is there.
 
     Parameters
     ----------

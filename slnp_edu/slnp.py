@@ -171,8 +171,8 @@ class SLNP(LinearProjection):
     max_iter : int, default 10
         The most rounds to run, the paper's P.
     tol : float, default 1e-6
-        Stop when J changes by no more than this fraction of itself. 0 runs on until J stands
-        still to the last digit.
+        Stop when J changes by no more than this fraction of itself. 0 runs on until J rests
+        to the last digit.
     gamma : {"paper", "can", "fixed"}, default "paper"
         "paper": (52), again in each round. "can": the upper bound of (45), as in Nie's clustering
         with adaptive neighbours. "fixed": (52) in the first round, then kept, with the S-step
@@ -238,7 +238,7 @@ class SLNP(LinearProjection):
         check_number("anchor", self.anchor, 0, np.nextafter(1, 2))
 
     def _learn(self, X: Array, y: Any) -> Array:
-        """Run Algorithm 1 until J stands still or there have been enough rounds."""
+        """Run Algorithm 1 until J rests or there have been enough rounds."""
         self._warn_of_small_classes(y)
         J: list[float] = []
         first: Any = None

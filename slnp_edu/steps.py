@@ -4,7 +4,7 @@ Rows of ``X`` are samples (N x D). Numbers in brackets are the paper's equations
 slips, these functions compute what it must mean; the book's errata list says where and why.
 
 A class with fewer than K + 1 samples has fewer than K neighbours to offer. A missing neighbour
-stands in the arrays at distance ``inf`` and gets similarity 0, so every array stays rectangular.
+is in the arrays at distance ``inf`` and gets similarity 0, so every array stays rectangular.
 """
 
 from typing import Any
@@ -102,7 +102,7 @@ def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
     Parameters
     ----------
     indices : array of shape (N, K)
-        Row numbers; a sample's own stands for a missing neighbour.
+        Row numbers; a sample's own number marks a missing neighbour.
     Y : array of shape (N, d)
 
     Returns
@@ -408,7 +408,7 @@ def break_ties(values: Array, vectors: Array, P: Array, n_components: int) -> Ar
 def fix_signs(W: Array) -> Array:
     """Flip the columns of W whose entry of largest size is negative.
 
-    Of entries equally large but for rounding, as in (1, -1), the first one counts.
+    Of entries that are equally large up to rounding, as in (1, -1), the first one counts.
     """
     size = np.abs(W)
     first = np.argmax(size >= (1 - 1e-8) * size.max(axis=0), axis=0)
@@ -429,7 +429,7 @@ def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple
         d, at most the rank of St.
     P : array of shape (D, rank), optional
         Whitening of St, if already known: it is the same in every round. X should then be centred;
-        X'LX is the same wherever the origin is, but for rounding.
+        X'LX is the same wherever the origin is, up to rounding.
 
     Returns
     -------
@@ -441,7 +441,7 @@ def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple
         X = X - X.mean(axis=0)
         P = whitening(X.T @ X)
     W, eigenvalues = smallest_eigenvectors(laplacian_scatter(X, S), P, n_components)
-    return W, np.maximum(eigenvalues, 0.0)  # L has none below 0 but for rounding
+    return W, np.maximum(eigenvalues, 0.0)  # L has none below 0, up to rounding
 
 
 def _present(distances: ArrayLike) -> tuple[Array, NDArray[np.intp]]:

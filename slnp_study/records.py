@@ -213,7 +213,7 @@ def draw(units: Sequence[Unit], sample: int, seed: int) -> list[Unit]:
 
 
 def check(name: str, record: dict[str, Any]) -> list[str]:
-    """Say what is wrong with a record as it stands; nothing is run and no data are needed.
+    """Say what is wrong with a record; nothing is run and no data are needed.
 
     The settings must be those of the study, every unit must be there and none besides, and each
     must hold what the study's own check asks for.
@@ -321,7 +321,7 @@ def _versions() -> dict[str, str]:
 
 
 def _class_sizes(y: NDArray[Any]) -> list[int]:
-    """How many images each class has. They stand class by class, so this is y in brief."""
+    """How many images each class has. They come class by class, so this is y in brief."""
     labels, sizes = np.unique(y, return_counts=True)
     if not np.array_equal(y, np.repeat(labels, sizes)):
         raise RecordError("The images do not stand class by class.")

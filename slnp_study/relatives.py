@@ -212,7 +212,7 @@ def trace_ratio(A: Array, B: Array, n_components: int) -> Array:
     """Make ``tr(W'AW) / tr(W'BW)`` as small as can be under ``W'W = I``, for a positive definite B.
 
     The best W for a guess r of the ratio minimises ``tr(W'(A - rB)W)``; its own ratio is the next
-    guess. The guesses fall until they stand still at the smallest ratio there is.
+    guess. The guesses fall until they rest at the smallest ratio there is.
     """
     ratio = np.trace(A) / np.trace(B)  # some W reaches the ratio of the whole space
     while True:

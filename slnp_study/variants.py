@@ -122,7 +122,7 @@ def nearest_graph(X: Array, y: NDArray[Any], K: int) -> csr_array:
 
 #: Who a sample's neighbours are. Each entry takes X, y, K and a seed.
 NEIGHBOURS: dict[str, Callable[[Array, NDArray[Any], int, int], Choice]] = {
-    "learned": lambda X, y, K, seed: Search(),  # anew in the projected space: the paper's
+    "learned": lambda X, y, K, seed: Search(),  # again in the projected space: the paper's
     "fixed": lambda X, y, K, seed: always(neighbours(X, y, K)[0]),  # nearest as the data came
     "fixed, whitened": lambda X, y, K, seed: always(neighbours(whitened(X), y, K)[0]),
     "random": lambda X, y, K, seed: always(drawn(X, y, K, seed)),

@@ -1,6 +1,6 @@
 """Fill in the numbers of README, REPLICATION, paper.md, the landing page and the summary.
 
-A number from the records stands between two comments, which readers don't see:
+A number from the records is written between two comments, which readers don't see:
 
     The paper prints leads of <!--printed.LFDA-->+2.0 to +8.3<!--/--> points.
 

@@ -9,7 +9,7 @@ from slnp_study.data.files import bunch
 
 _DESCR = """\
 Handwritten digits of 43 people, 8 x 8 pixels: the test part of the UCI set.
-Origin: scikit-learn's load_digits; here the images stand class by class.
+Origin: scikit-learn's load_digits; here the images come class by class.
 Terms of use: UCI Machine Learning Repository, CC BY 4.0.
 Pixels: 0 to 16, how many of the 4 x 4 dots of a 32 x 32 scan are inked.
 Reference: E. Alpaydin, C. Kaynak, Optical recognition of handwritten digits, UCI Machine Learning
