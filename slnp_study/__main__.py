@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="run experiments again and compare with the record")
     verify.add_argument("--all", action="store_true", help="every unit, not a random sample")
     verify.add_argument("--sample", type=int, help="units per record, else as its study has it")
-    verify.add_argument("--seed", type=int, help="of the draw, to repeat one; else a new one each time")
+    verify.add_argument("--seed", type=int, help="of the draw; or a new one each time")
     verify.set_defaults(run=_verify)
     for command in (reproduce, verify):
         command.add_argument("names", nargs="*", metavar="record", help=", ".join(records.names()))
