@@ -38,7 +38,7 @@ PAGES = contents(yaml.safe_load((ROOT / "_toc.yml").read_text()))
 NOTEBOOKS = [page for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
 EXTRA = ["search", "genindex", "py-modindex", "prf-prf"]  # made by Sphinx
 # One of every kind, which `make browser FEW=1` visits.
-FEW = ["index", "01-toy", "05-gamma-step", "10-yale-b", "14-fair-fight", "line-5-w-step"]
+FEW = ["index", "01-toy", "05-gamma-step", "10-three-tables", "12-choices", "line-5-w-step"]
 FEW += ["teaching", "a4-gamma-step", "speed", "errata", "glossary", "api", "search"]
 
 
