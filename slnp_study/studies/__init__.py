@@ -4,12 +4,13 @@ from slnp_study.studies import (
     ablation,
     choices,
     dimensions,
+    forensics,
     learning,
     replication,
     rivals,
     tuning,
 )
 
-_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions)
+_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions, forensics)
 #: By the name that a study's records add to that of the data set.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

@@ -241,7 +241,9 @@ def rates(record: dict[str, Any]) -> dict[int, dict[str, Array]]:
         keys = (f"choices/{column['N_i']:02}/{seed}" for seed in record["seeds"])
         units = [record["units"][key] for key in keys]
         found[column["N_i"]] = {
-            method: np.array([100 * _spread(unit[method], method) / unit["tested"] for unit in units])
+            method: np.array(
+                [100 * _spread(unit[method], method) / unit["tested"] for unit in units]
+            )
             for method in AXES
         }
     return found
