@@ -4,7 +4,7 @@ A protocol settles what the paper leaves open: `COMMON` for all methods alike, `
 plan is ``plans/choices.md``. It's a search, so a small distance proves little.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice, product
 from typing import Any
@@ -154,15 +154,62 @@ def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
 
 
 def read(record: dict[str, Any]) -> dict[str, Array]:
-    """Rates in per cent: method -> array of shape (columns, splits, ways, own ways)."""
-    found = {}
-    of = [
-        [readable(record["units"][f"protocols/{c['N_i']:02}/{seed}"]) for seed in record["seeds"]]
+    """Rates in per cent: method -> array of shape (columns, splits, `WAYS`, `OWN` ways)."""
+    columns = [
+        [record["units"][f"protocols/{c['N_i']:02}/{seed}"] for seed in record["seeds"]]
         for c in record["settings"]["columns"]
     ]
-    for method in OWN:
-        found[method] = np.array([[100 * np.array(u[method]) / u["tested"] for u in c] for c in of])
-    return found
+    counts = [[readable(unit) for unit in column] for column in columns]
+    return {
+        m: np.array([[100 * np.array(u[m]) / u["tested"] for u in of] for of in counts])
+        for m in OWN
+    }
+
+
+# The search
+
+
+def printed() -> dict[str, Array]:
+    """The printed rates of each method, one set after the other: 17 each."""
+    return {m: np.concatenate([of[m] for of in paper.RATES.values()]) for m in paper.METHODS}
+
+
+def means(found: Mapping[str, Mapping[str, Array]]) -> dict[str, Array]:
+    """Mean of the splits of all columns, in the order of `printed`.
+
+    Parameters
+    ----------
+    found : mapping
+        Data set -> what `read` returns.
+
+    Returns
+    -------
+    dict
+        Method -> array of shape (columns, `WAYS`, `OWN` ways).
+    """
+    return {m: np.concatenate([found[d][m].mean(axis=1) for d in paper.RATES]) for m in OWN}
+
+
+def nearest(ours: Mapping[str, Array], table: Mapping[str, Array]) -> tuple[Array, Array]:
+    """For each of `WAYS` the least distance to a table, and which own ways give it.
+
+    Parameters
+    ----------
+    ours : mapping
+        As `means` returns it.
+    table : mapping
+        Some methods and their rates in all columns, such as `printed`.
+
+    Returns
+    -------
+    distances : array of shape (ways,)
+        Root mean square over the table's cells, in points.
+    own : array of shape (methods, ways)
+        A place in `OWN` for each method: they are chosen one by one, for squares add up.
+    """
+    squared = [np.mean((ours[m] - row[:, None, None]) ** 2, axis=0) for m, row in table.items()]
+    least = np.mean([each.min(axis=1) for each in squared], axis=0)
+    return np.sqrt(least), np.array([each.argmin(axis=1) for each in squared])
 
 
 STUDY = Study(

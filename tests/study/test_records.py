@@ -246,7 +246,7 @@ def add(container, entry, number):
     container[entry] += number
 
 
-TABLE, COLUMN, TUNED, CHOICES = "table/10/00", "ablation/10", "tuned/10/00", "choices/00"
+TABLE, COLUMN, TUNED, CHOICES = "table/10/00", "ablation/10", "tuned/10/00", "choices/05/100"
 #: What a schema can't see: record, how it is damaged, and of what the sentence must speak.
 AT_ODDS = {
     "another data set": ("mnist", lambda r: r.update(dataset="coil100"), "another data set"),
