@@ -26,7 +26,8 @@ from slnp_study.studies.learning import OTHERS
 from slnp_study.studies.rivals import WIDTHS
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "REPLICATION.md", "paper.md", "book/index.md", "book/summary.md")
+PAGES = ("README.md", "REPLICATION.md", "paper.md")
+PAGES += tuple(f"book/{name}.md" for name in ("index", "summary", "testing-a-paper"))
 TITLES = {name: facts["title"] for name, facts in paper.DATASETS.items()}
 TUNED = [name for name in records.names() if name.endswith("-tuned")]
 COLUMNS = [(name, N_i) for name, sizes in paper.DIMENSIONS.items() for N_i in sizes]
