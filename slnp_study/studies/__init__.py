@@ -1,7 +1,6 @@
-"""The studies of the replication, one file each; `STUDIES` lists them by name."""
+"""The studies of the replication, one file each. `STUDIES` lists them by name."""
 
 from slnp_study.studies import (
-    ablation,
     choices,
     dimensions,
     forensics,
@@ -11,6 +10,11 @@ from slnp_study.studies import (
     tuning,
 )
 
+<<<<<<< HEAD
 _ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions, forensics)
 #: By the name that a study's records add to that of the data set.
+=======
+_ALL = (replication, tuning, choices, rivals, learning, dimensions)
+#: By the name that a study's records add to the data set's.
+>>>>>>> main
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

@@ -1,9 +1,15 @@
 """Every way to run SLNP and two rivals that a reader might try: a specification curve.
 
+<<<<<<< HEAD
 A *specification* settles every choice. Some touch all methods alike (`COMMON_CHOICES`), the others
 belong to one method (`OWN_CHOICES`). The paper leaves some of them open (`OPEN`); on the others it
 has words, and all ways but one contradict them. A unit runs all specifications of one split of one
 column, `rates` reads them back. The plan is ``plans/choices.md``, an addendum.
+=======
+A *specification* settles all that the paper leaves open. Some choices touch every method alike
+(`COMMON_CHOICES`), the others are SLNP's own (`OWN_CHOICES`). A unit runs all specifications of one
+split, and LFDA and LDA wherever a choice applies to them. `rates` reads them back.
+>>>>>>> main
 """
 
 from collections.abc import Iterator, Mapping
@@ -112,7 +118,7 @@ def where(**made: Any) -> tuple[Any, ...]:
 def prepared(X: Array, train: NDArray[np.intp], D_PCA: int, images: str, pca_on: str) -> Array:
     """All images as a method gets them: normalised or not, then reduced by PCA.
 
-    The origin is the mean of what PCA was fitted on; from there the cosine measures its angles.
+    The origin is the mean of what PCA was fitted on. From there the cosine measures its angles.
     """
     if images == "unit norm":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -154,7 +160,7 @@ def run(
     Returns
     -------
     dict
-        ``tested``: how many test images there are; each method of `AXES`: how many of them are
+        ``tested``: how many test images there are. Each method of `AXES`: how many of them are
         right, packed, with the axes of its choices.
     """
     train, test = random_split(y, N_i, seed)
@@ -232,9 +238,15 @@ def rates(record: dict[str, Any]) -> dict[int, dict[str, Array]]:
     Returns
     -------
     dict
+<<<<<<< HEAD
         N_i -> method -> array of shape (splits, ...). The further axes are those of `CHOICES`, with
         length 1 where the choice is another method's, so that ``of["SLNP"] - of["LFDA"]`` is
         SLNP's lead in every specification.
+=======
+        Method -> array of shape (splits, ...). SLNP's further axes are `CHOICES`. The axes of
+        a rival are too, but with length 1 where the choice is not its own, so that
+        ``rates["SLNP"] - rates["LFDA"]`` is SLNP's lead in every specification.
+>>>>>>> main
     """
     found = {}
     for column in record["settings"]["columns"]:
