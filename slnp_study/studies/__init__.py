@@ -10,11 +10,6 @@ from slnp_study.studies import (
     tuning,
 )
 
-<<<<<<< HEAD
-_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions, forensics)
-#: By the name that a study's records add to that of the data set.
-=======
-_ALL = (replication, tuning, choices, rivals, learning, dimensions)
+_ALL = (replication, tuning, choices, rivals, learning, dimensions, forensics)
 #: By the name that a study's records add to the data set's.
->>>>>>> main
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

@@ -1,15 +1,9 @@
 """Every way to run SLNP and two rivals that a reader might try: a specification curve.
 
-<<<<<<< HEAD
 A *specification* settles every choice. Some touch all methods alike (`COMMON_CHOICES`), the others
 belong to one method (`OWN_CHOICES`). The paper leaves some of them open (`OPEN`); on the others it
 has words, and all ways but one contradict them. A unit runs all specifications of one split of one
 column, `rates` reads them back. The plan is ``plans/choices.md``, an addendum.
-=======
-A *specification* settles all that the paper leaves open. Some choices touch every method alike
-(`COMMON_CHOICES`), the others are SLNP's own (`OWN_CHOICES`). A unit runs all specifications of one
-split, and LFDA and LDA wherever a choice applies to them. `rates` reads them back.
->>>>>>> main
 """
 
 from collections.abc import Iterator, Mapping
@@ -238,15 +232,9 @@ def rates(record: dict[str, Any]) -> dict[int, dict[str, Array]]:
     Returns
     -------
     dict
-<<<<<<< HEAD
         N_i -> method -> array of shape (splits, ...). The further axes are those of `CHOICES`, with
         length 1 where the choice is another method's, so that ``of["SLNP"] - of["LFDA"]`` is
         SLNP's lead in every specification.
-=======
-        Method -> array of shape (splits, ...). SLNP's further axes are `CHOICES`. The axes of
-        a rival are too, but with length 1 where the choice is not its own, so that
-        ``rates["SLNP"] - rates["LFDA"]`` is SLNP's lead in every specification.
->>>>>>> main
     """
     found = {}
     for column in record["settings"]["columns"]:
