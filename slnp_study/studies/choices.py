@@ -140,16 +140,7 @@ def lfda(A: Array, y: NDArray[Any], d: int) -> Iterator[Array]:
 def run(
     X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: tuple[int, ...], seed: int
 ) -> dict[str, Any]:
-    """Judge every specification on one split.
-
-    Parameters
-    ----------
-    X : array of shape (N, D)
-    y : array of shape (N,)
-    N_i, D_PCA, d : int
-    K : tuple of int
-        For "fewer", "paper's" and "more".
-    seed : int
+    """Judge every specification on one split; K is for "fewer", "paper's" and "more".
 
     Returns
     -------
@@ -257,19 +248,7 @@ def _spread(packed: str, method: str) -> Array:
 
 
 def marginal(values: Array, choice: str) -> Array:
-    """Mean over all other choices.
-
-    Parameters
-    ----------
-    values : array of shape (splits, ...)
-        With the axes of `CHOICES`, such as a rate of `rates`, or a lead.
-    choice : str
-
-    Returns
-    -------
-    means : array of shape (splits, ways)
-        One column for each way to make the choice.
-    """
+    """Mean over all other choices: (splits, ways), from rates or leads as `rates` shapes them."""
     axis = 1 + list(CHOICES).index(choice)
     by_way = np.moveaxis(values, axis, 1).reshape(len(values), values.shape[axis], -1)
     means: Array = by_way.mean(axis=2)

@@ -175,37 +175,15 @@ def printed() -> dict[str, Array]:
 
 
 def means(found: Mapping[str, Mapping[str, Array]]) -> dict[str, Array]:
-    """Mean of the splits of all columns, in the order of `printed`.
-
-    Parameters
-    ----------
-    found : mapping
-        Data set -> what `read` returns.
-
-    Returns
-    -------
-    dict
-        Method -> array of shape (columns, `WAYS`, `OWN` ways).
-    """
+    """Mean rates of each method, (columns, `WAYS`, `OWN` ways); columns as those of `printed`."""
     return {m: np.concatenate([found[d][m].mean(axis=1) for d in paper.RATES]) for m in OWN}
 
 
 def nearest(ours: Mapping[str, Array], table: Mapping[str, Array]) -> tuple[Array, Array]:
-    """For each of `WAYS` the least distance to a table, and which own ways give it.
+    """Find the protocols that come nearest to a table: some methods and their rates, by column.
 
-    Parameters
-    ----------
-    ours : mapping
-        As `means` returns it.
-    table : mapping
-        Some methods and their rates in all columns, such as `printed`.
-
-    Returns
-    -------
-    distances : array of shape (ways,)
-        Root mean square over the table's cells, in points.
-    own : array of shape (methods, ways)
-        A place in `OWN` for each method: they are chosen one by one, for squares add up.
+    Returns the root mean squared distance in points for each of `WAYS`, and the place in `OWN` that
+    gives it for each method and way. They are chosen one by one, for squares add up.
     """
     squared = [np.mean((ours[m] - row[:, None, None]) ** 2, axis=0) for m, row in table.items()]
     least = np.mean([each.min(axis=1) for each in squared], axis=0)
