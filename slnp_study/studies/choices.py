@@ -240,7 +240,7 @@ def rates(record: dict[str, Any]) -> dict[int, dict[str, Array]]:
     return found
 
 
-def _spread(packed: str, method: str) -> Array:
+def _spread(packed: str, method: str) -> NDArray[np.intp]:
     """Counts of a method along the axes of `CHOICES`."""
     axes = AXES[method]
     full = [len(ways) if choice in axes else 1 for choice, ways in CHOICES.items()]

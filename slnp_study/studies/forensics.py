@@ -112,7 +112,9 @@ def units(dataset: str, splits: int) -> list[Unit]:
     classes = numbers(38)
     of_ways = entries(**{f"{loop}, {number}": classes for loop, number in OWN["SLNP"]})
     means = entries(**dict.fromkeys(COMMON["images"], of_ways))
-    kinds = [("protocols", each, run, counts, IMAGES, readable) for each in _columns(dataset)]
+    kinds: list[tuple[Any, ...]] = [
+        ("protocols", each, run, counts, IMAGES, readable) for each in _columns(dataset)
+    ]
     if dataset == "yale_b":
         kinds.append(("gamma", FIG_7, gammas, means, Tolerance(0, 0.01), dict))
     return [
