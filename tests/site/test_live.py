@@ -16,8 +16,7 @@ from bs4 import BeautifulSoup
 from scipy.stats import t
 
 from slnp_edu import steps
-from slnp_edu.show import CLASS_COLOURS, COLOURS, METHOD_COLOURS, live
-from slnp_edu.toy import make_toy
+from slnp_edu.show import CLASS_COLOURS, COLOURS, METHOD_COLOURS
 from slnp_study.statistics import WORDS, Difference, Estimate, judge
 
 BOOK = Path(__file__).parents[2] / "book"
@@ -241,12 +240,6 @@ def test_a_live_figure_has_its_script_its_data_and_a_still_picture(notebook, cel
     assert (STATIC / f"live-{figure}.js").exists()
     assert given
     assert any("image/png" in data or "image/svg+xml" in data for data in shown)
-
-
-def test_the_landing_page_shows_the_same_three_fish():
-    points = make_toy("points")
-    expected = live("toy", points=points.data, labels=points.target, degrees=90, small=True)
-    assert asked_for((BOOK / "index.md").read_text()) == asked_for(expected.data)
 
 
 def test_the_colours_are_those_of_the_book():
