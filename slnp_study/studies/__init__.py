@@ -1,4 +1,4 @@
-"""The studies of the replication, one file each; `STUDIES` lists them by name."""
+"""The studies of the replication, one file each. `STUDIES` lists them by name."""
 
 from slnp_study.studies import (
     choices,
@@ -10,5 +10,5 @@ from slnp_study.studies import (
 )
 
 _ALL = (replication, tuning, choices, rivals, learning, dimensions)
-#: By the name that a study's records add to that of the data set.
+#: By the name that a study's records add to the data set's.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}
