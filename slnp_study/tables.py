@@ -41,7 +41,7 @@ def differences_table(
 ) -> Markdown:
     """Differences in points with their 95 % intervals and, where there is one, the word for each.
 
-    Bold is what is ahead, italic what is behind, by less than the margin or not; without words,
+    Bold is what is ahead, italic what is behind, by less than the margin or not. Without words,
     italic is an interval that holds zero.
 
     Parameters
@@ -49,7 +49,7 @@ def differences_table(
     corner : str
         What the rows are.
     rows : mapping
-        From the label of a row to its cells, from the label of a column to what stands there;
+        From the label of a row to its cells, from the label of a column to what stands there.
         None for a dash.
     """
     columns = list(next(iter(rows.values())))
@@ -73,7 +73,7 @@ class Ruling(NamedTuple):
     Parameters
     ----------
     parts : tuple of bool
-        What the claim says, part by part, each found to hold or not; none if nobody can tell.
+        What the claim says, part by part, each found to hold or not. None if nobody can tell.
     reason : str
         One sentence, with its figure.
     decided : str
