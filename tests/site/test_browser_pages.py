@@ -36,7 +36,7 @@ def contents(node):
 
 PAGES = contents(yaml.safe_load((ROOT / "_toc.yml").read_text()))
 NOTEBOOKS = [page for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
-EXTRA = ["search", "genindex", "py-modindex", "prf-prf"]  # made by Sphinx
+EXTRA = ["search", "genindex", "py-modindex", "prf-prf", "404"]  # made by Sphinx
 # One of every kind, which `make browser FEW=1` visits.
 FEW = ["index", "01-toy", "05-gamma-step", "10-three-tables", "12-choices", "line-5-w-step"]
 FEW += ["teaching", "a4-gamma-step", "speed", "errata", "glossary", "api", "search"]
