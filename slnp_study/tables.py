@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from IPython.display import Markdown
 
-from slnp_study import paper
-from slnp_study.paper import COMMON_BASES
+from slnp_study import paper, records
+from slnp_study.contest import BASES
 from slnp_study.statistics import Estimate, Finding, explained, summarise
 
 NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
@@ -13,25 +13,41 @@ NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
 Columns = Mapping[int, Mapping[str, Mapping[str, Sequence[float]]]]
 
 
-def against_paper(columns: Columns, dataset: str) -> Markdown:
-    """Three rows per method: the paper's rate, then ours in each common basis, with its interval.
+def columns(dataset: str) -> Columns:
+    """Read the rates of all methods: the rivals', and of the tables what they don't have."""
+    rivals, tables = (records.read(name) for name in (f"{dataset}-rivals", dataset))
+    methods = rivals.contest.methods
+    return {
+        cell.N_i: tables.columns[cell.N_i]
+        | {m: {basis: rivals.rates(cell, m, basis) for basis in BASES} for m in methods}
+        for cell in rivals.cells
+    }
 
-    Bold where the paper's figure could be one more split of ours (`explained`).
+
+def against_paper(
+    columns: Columns, dataset: str, methods: Sequence[str] = paper.METHODS, m: int = 5
+) -> Markdown:
+    """Rows for each method: the paper's rate, then ours in each common basis, with its interval.
+
+    What follows a comma is ours: "LFDA, c = 0.1" is held against LFDA. Bold where the paper's
+    figure could be the mean of ``m`` more splits (`explained`).
     """
     rows = []
-    for method in paper.METHODS:
-        printed = [paper.rate(dataset, method, N_i) for N_i in columns]
-        rows.append([f"{method}, the paper", *(f"{rate:.2f}" for rate in printed)])
-        for basis in COMMON_BASES:
+    for method in methods:
+        printed = [paper.rate(dataset, method.split(",")[0], N_i) for N_i in columns]
+        if method in paper.METHODS:
+            rows.append([f"{method}, the paper", *(f"{rate:.2f}" for rate in printed)])
+        bases = next(iter(columns.values()))[method]
+        for basis in (b for b in BASES if b in bases):
             ours = [column[method][basis] for column in columns.values()]
-            cells = [_ours(rate, rates) for rate, rates in zip(printed, ours, strict=True)]
-            rows.append([f"ours, {basis}", *cells])
+            cells = [_ours(rate, rates, m) for rate, rates in zip(printed, ours, strict=True)]
+            rows.append([f"{method}, {basis}", *cells])
     return _markdown(["N_i =", *map(str, columns)], rows)
 
 
-def _ours(printed: float, rates: Sequence[float]) -> str:
+def _ours(printed: float, rates: Sequence[float], m: int) -> str:
     found = summarise(rates)
-    mark = "**" if explained(printed, rates) else ""
+    mark = "**" if explained(printed, rates, m) else ""
     return f"{mark}{found.mean:.1f}{NB}±{NB}{found.interval:.1f}{mark}"
 
 
