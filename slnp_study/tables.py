@@ -1,7 +1,6 @@
-"""Tables of the book: our rates beside the paper's, differences with their words, the claims."""
+"""Tables of the book: our rates beside the paper's, differences with their words."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from IPython.display import Markdown
 
@@ -83,48 +82,6 @@ def _difference(found: Finding | Estimate | None) -> str:
     return f"{points} {mark}{found.word}{mark}"
 
 
-class Ruling(NamedTuple):
-    """What came of a claim of the paper.
-
-    Parameters
-    ----------
-    parts : tuple of bool
-        What the claim says, part by part, each found to hold or not. None if nobody can tell.
-    reason : str
-        One sentence, with its figure.
-    decided : str
-        A link to the cell that decides it.
-    """
-
-    parts: tuple[bool, ...]
-    reason: str
-    decided: str
-
-    @property
-    def word(self) -> str:
-        """Say whether the claim holds.
-
-        Examples
-        --------
-        >>> [Ruling(p, "", "").word for p in ((True, True), (True, False), (False,), ())]
-        ['holds', 'holds in part', 'does not hold', 'cannot be decided']
-        """
-        if not self.parts:
-            return "cannot be decided"
-        if all(self.parts):
-            return "holds"
-        return "holds in part" if any(self.parts) else "does not hold"
-
-
-def claims_table(rulings: Mapping[str, Ruling]) -> Markdown:
-    """Every claim of `slnp_study.paper.CLAIMS` in the paper's words, and what came of it."""
-    rows = []
-    for name, (where, words) in paper.CLAIMS.items():
-        found = rulings[name]
-        rows.append([f"“{words}” ({where})", f"**{found.word}**", found.reason, found.decided])
-    return _markdown(["the paper says", "verdict", "because", "decided in"], rows, "---")
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], rest: str = "---:") -> Markdown:
-    lines = [header, ["---"] + [rest] * (len(header) - 1), *rows]
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
     return Markdown("\n".join("| " + " | ".join(line) + " |" for line in lines))
