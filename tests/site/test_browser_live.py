@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from test_browser_pages import HTML
 
 from slnp_edu.slnp import SLNP, rounds
@@ -22,6 +23,7 @@ from slnp_edu.steps import (
     w_step,
 )
 from slnp_study import multiverse, paper
+from slnp_study.statistics import Difference, Estimate, judge
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 #: Page, figure, and the handle that is dragged: (which panel, its name).
@@ -38,6 +40,8 @@ FIGURES = [
     ("06-w-step", "springs", "angle of the axis, on the curve"),
     ("06-w-step", "bases", "new fish, the star"),
     ("07-algorithm", "rounds", "fish 20 of 60, kind 1"),
+    ("09-fair-comparison", "words", "estimate"),
+    ("09-fair-comparison", "words", "interval for new images"),
 ]
 PAGES = sorted({(page, figure) for page, figure, _ in FIGURES})
 every_handle = pytest.mark.parametrize(("name", "figure", "handle"), FIGURES)
@@ -177,7 +181,14 @@ def check_multiverse(state, given):
     assert abs(state["lead"] - (ours - theirs)[*made]) < 0.002  # as two bytes tell it
 
 
+def check_words(state, given):
+    error = state["interval"] / t.ppf(0.975, 19)
+    difference = Difference(0, 0, 0, Estimate(state["points"], error, 19), None)
+    assert judge({0: difference}, state["margin"])[0].these.word == state["word"]
+
+
 CHECKS = {
+    "words": check_words,
     "multiverse": check_multiverse,
     "toy": check_toy,
     "simplex": check_simplex,
