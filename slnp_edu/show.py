@@ -19,7 +19,6 @@ COLOURS = {
     "orange": "#E69F00",
     "sky": "#56B4E9",
     "green": "#009E73",
-    "yellow": "#F0E442",
     "blue": "#0072B2",
     "red": "#D55E00",
     "pink": "#CC79A7",
@@ -30,7 +29,7 @@ CLASS_MARKERS = ["o", "^", "s", "D", "v", "P"]
 #: One colour per method in every chapter. None of them is a colour of the first two classes.
 METHOD_COLOURS = {
     "PCA": "#888888",
-    "LPP": COLOURS["yellow"],
+    "LPP": "#997700",  # the palette's own yellow can't be seen on white
     "LDA": COLOURS["black"],
     "LFDA": COLOURS["green"],
     "MFA": COLOURS["orange"],

@@ -32,7 +32,7 @@ live.figures.multiverse = function (figure, data) {
   const ends = of.flatMap(name => [universe(name)[0].lead, universe(name).at(-1).lead, sets[name].printed]);
   const y = [Math.floor(Math.min(...ends)) - 0.5, Math.ceil(Math.max(...ends))];
   const wide = figure.wide, plot = figure.panel({label: "SLNP minus LFDA in all specifications, sorted", x: [0, 1], y,
-    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 40 : 0), left: 30, right: 82, top: 22, bottom: 22});
+    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 40 : 0), left: 30, right: 90, top: 22, bottom: 22});
   figure.handle(plot, {
     label: "your specification", shape: '<circle class="knob" r="7"/>', at: () => [place(), lead()],
     move: x => take(Math.floor(x * chosen().length)), value: place, limits: [0, 1],
@@ -41,7 +41,7 @@ live.figures.multiverse = function (figure, data) {
   });
   figure.slider({label: KERNEL, limits: [0, choices[KERNEL].length - 1], get: () => made[0],
     set: value => { made[0] = Math.round(value); }, text: () => choices[KERNEL][made[0]]});
-  figure.choice({label: "on", ways: of, get: () => of.indexOf(set), set: i => { set = of[i]; }});
+  figure.choice({label: "data set", ways: of, get: () => of.indexOf(set), set: i => { set = of[i]; }});
   if (!small) {
     names.slice(1).forEach((name, i) => figure.choice({label: name, ways: choices[name], get: () => made[i + 1],
       set: way => { made[i + 1] = way; }}));
