@@ -72,7 +72,7 @@ live.figures.words = function (figure, data) {
     const why = `The 95 % interval, ${range(interval)}, ${other ? "leaves out" : "holds"} zero. The 90 % interval, ${
       range(narrow * interval)}, ${within ? "is inside" : "isn't inside"} the margin. So ${names[scope]}: ${word}.`;
     return {
-      state: {points, interval, margin, scope, word},
+      state: {points, interval, these, fresh, margin, scope, word},
       text: figure.touched ? why : `${signed(points)} ± ${digits(interval, 2)} ${names[scope]}, margin ${
         digits(margin, 2)}. Which word is it?`,
     };
