@@ -351,7 +351,7 @@ def test_search_shows_the_right_place_first_and_sentences_below(site, page, quer
 
 
 def test_the_current_chapter_is_in_view_in_the_sidebar(site, page):
-    for name in ("book/12-mnist", "book/bibliography"):
+    for name in ("book/13-verdict", "book/bibliography"):
         page.goto(f"{site}{name}.html", wait_until="load")
         place = page.locator("#pst-primary-sidebar .current.active > a").first.bounding_box()
         assert 0 <= place["y"] <= 800 - place["height"]
