@@ -40,6 +40,7 @@ FIGURES = [
     ("06-w-step", "springs", "angle of the axis, on the curve"),
     ("06-w-step", "bases", "new fish, the star"),
     ("07-algorithm", "rounds", "fish 20 of 60, kind 1"),
+    ("13-verdict", "multiverse", "your specification"),
     ("09-fair-comparison", "words", "estimate"),
     ("09-fair-comparison", "words", "interval for new images"),
 ]
