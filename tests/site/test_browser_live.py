@@ -439,9 +439,10 @@ def test_text_is_legible(visit, name, figure, width):
     sizes = root.evaluate("""root => [...root.querySelectorAll("text")].map(text =>
         parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)""")
     assert min(sizes) >= 10
-    outside = root.evaluate("""root => [...root.querySelectorAll("svg text")].filter(text => {
-        const [a, b] = [text, text.ownerSVGElement].map(node => node.getBoundingClientRect());
+    outside = root.evaluate("""root => [...root.querySelectorAll("svg text, label > *, button")]
+      .filter(node => {
+        const [a, b] = [node, node.ownerSVGElement || root].map(box => box.getBoundingClientRect());
         return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
-          || a.bottom > b.bottom + 1;
-      }).map(text => text.textContent)""")
+          || a.bottom > b.bottom + 1 || node.scrollWidth > node.clientWidth + 1;
+      }).map(node => node.textContent)""")
     assert outside == []
