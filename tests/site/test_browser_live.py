@@ -317,6 +317,7 @@ def test_gamma_by_the_slider_of_chapter_4(visit):
         ("01-toy", "toy", "angle of the axis", "c' is the nearest from"),
         ("05-gamma-step", "gamma", "gamma", "The formula for 5 would give"),
         ("06-w-step", "springs", "angle of the axis", "The least is"),
+        ("09-fair-comparison", "words", "estimate", "The 95 % interval"),
     ],
 )
 def test_the_answer_is_told_only_after_the_reader_has_moved_something(
