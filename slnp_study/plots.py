@@ -164,7 +164,7 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     """Draw differences one below the other, each with its two intervals and its two words.
 
     A thick line is the 95 % interval on these test images, a thin one that for new images of the
-    kind, where there is one. The grey band is the margin of a point. A word is corrected for its
+    kind, where there's one. The grey band is the margin of a point. A word is corrected for its
     family, an interval isn't. A `Finding` speaks of these test images only.
 
     Parameters
