@@ -197,7 +197,8 @@ def units(dataset: str, splits: int) -> list[Unit]:
 def settings(dataset: str) -> dict[str, Any]:
     """Return what a record must have been made with."""
     columns = [_setting(dataset, N_i) for N_i in COLUMNS[dataset]]
-    return {"columns": columns, "choices": AXES, "open": OPEN}
+    axes = {m: {choice: list(ways) for choice, ways in of.items()} for m, of in AXES.items()}
+    return {"columns": columns, "choices": axes, "open": list(OPEN)}
 
 
 def _setting(dataset: str, N_i: int) -> dict[str, Any]:

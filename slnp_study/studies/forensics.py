@@ -138,7 +138,9 @@ def _columns(dataset: str) -> list[dict[str, int]]:
 
 def settings(dataset: str) -> dict[str, Any]:
     """Return what a record must have been made with."""
-    return {"columns": _columns(dataset), "common": COMMON, "own": OWN}
+    common = {choice: list(ways) for choice, ways in COMMON.items()}
+    own = {m: [list(way) for way in ways] for m, ways in OWN.items()}
+    return {"columns": _columns(dataset), "common": common, "own": own}
 
 
 def readable(recorded: Recorded) -> Recorded:
