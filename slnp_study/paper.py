@@ -1,6 +1,6 @@
 """What the paper reports: Tables I to VI and the settings of every figure, as printed.
 
-The one place for the paper's numbers. Rates are per cent; ``N_i`` is the number of training images
+The one place for the paper's numbers. Rates are per cent. ``N_i`` is the number of training images
 a class, ``D_PCA`` and ``d`` the dimensions after PCA and after the method, ``K`` the neighbours.
 Where the paper contradicts itself, the table's value is here and a note says what the text has.
 """

@@ -78,7 +78,7 @@ def judged():
 def learned():
     """(data set, basis) -> learned minus fixed neighbours at the paper's K, mean of the columns.
 
-    For new images of the kind. The family is that of the plan: all others, K, bases and columns.
+    For new images of the kind. The family is the plan's: all others, K, bases and columns.
     """
     results = [read(f"{name}-learning") for name in TITLES]
     family = judge(leads(results, "learned", OTHERS, BASES, lambda cell: (cell, cell.K)))
@@ -103,7 +103,7 @@ KERNELS = {"LFDA": "local"} | {f"LFDA, c = {c}": f"{c}" for c in WIDTHS}
 
 @cache
 def against_kernels():
-    """(data set, kernel, basis) -> SLNP's mean lead over LFDA; all columns are in the family."""
+    """(data set, kernel, basis) -> SLNP's mean lead over LFDA. All columns are in the family."""
     found = judge(leads([read(f"{name}-rivals") for name in TITLES], "SLNP", tuple(KERNELS)))
     means = {key: each for key, each in found.items() if key[1] == "mean"}
     return {(name, KERNELS[of], basis): each for (name, _, of, basis), each in means.items()}
