@@ -324,7 +324,7 @@ def _class_sizes(y: NDArray[Any]) -> list[int]:
     """How many images each class has. They come class by class, so this is y in brief."""
     labels, sizes = np.unique(y, return_counts=True)
     if not np.array_equal(y, np.repeat(labels, sizes)):
-        raise RecordError("The images do not stand class by class.")
+        raise RecordError("The images are not sorted by class.")
     return [int(size) for size in sizes]
 
 
