@@ -91,9 +91,8 @@ live.figures.multiverse = function (figure, data) {
       by ? labels(curves) : [],
       plot.text([place(), now], sign(now), {dy: plot.y(now) - plot.y(printed) > 40 ? -13 : 22, look: "strong",
         dx: place() < 0.1 ? -6 : 0, anchor: place() < 0.1 ? "start" : "middle"}));
-    const mine = chosen(), within = mine.filter(one => Math.abs(one.lead) <= margin).length / mine.length;
     return {
-      state: {set, made: Object.fromEntries(names().map(name => [name, every[name][made[name]]])), lead: now, within},
+      state: {set, made: Object.fromEntries(names().map(name => [name, every[name][made[name]]])), lead: now},
       text: `The rival's kernel: ${every[KERNEL][made[KERNEL]]}. On ${set} the lead is ${sign(now)} points; ${sign(printed)} is printed.`,
     };
   };
