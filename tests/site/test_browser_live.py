@@ -311,6 +311,23 @@ def test_gamma_by_the_slider_of_chapter_4(visit):
     check_simplex(state_of(root), given(root))
 
 
+def test_every_choice_of_the_multiverse_can_be_made(visit):
+    _, root = visit("13-verdict", "multiverse")
+    start = state_of(root)["made"]
+    root.get_by_label("data set").select_option("digits")
+    root.locator("input").press("End")  # the narrowest width
+    for name, ways in list(multiverse.CHOICES.items())[1:]:
+        by_name = root.get_by_label(name, exact=True)
+        by_name.select_option(ways[-1] if start[name] != ways[-1] else ways[0])
+        root.get_by_label("a curve for each").select_option(name)
+        assert root.locator("svg path.chosen").count() == 1
+        assert root.locator("svg path[class^=way-]").count() == 2 * len(ways) + 1  # and names
+    found = state_of(root)
+    assert found["set"] == "digits"
+    assert all(found["made"][name] != start[name] for name in multiverse.CHOICES)
+    check_multiverse(found, given(root))
+
+
 @pytest.mark.parametrize(
     ("name", "figure", "handle", "answer"),
     [
@@ -444,6 +461,7 @@ def test_text_is_legible(visit, name, figure, width):
       .filter(node => {
         const [a, b] = [node, node.ownerSVGElement || root].map(box => box.getBoundingClientRect());
         return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
-          || a.bottom > b.bottom + 1 || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
+          || a.bottom > b.bottom + 1
+          || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
       }).map(node => node.textContent)""")
     assert outside == []
