@@ -3,12 +3,13 @@
 from slnp_study.studies import (
     choices,
     dimensions,
+    forensics,
     learning,
     replication,
     rivals,
     tuning,
 )
 
-_ALL = (replication, tuning, choices, rivals, learning, dimensions)
+_ALL = (replication, tuning, choices, rivals, learning, dimensions, forensics)
 #: By the name that a study's records add to the data set's.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}
