@@ -6,7 +6,7 @@ One module a set: how it is loaded, how its official archive is read, and where 
 
 from functools import partial
 
-from slnp_study.data import coil100, yale_b
+from slnp_study.data import coil100, tables, yale_b
 from slnp_study.data.coil100 import load_coil100
 from slnp_study.data.digits import load_digits
 from slnp_study.data.files import ArchiveError, DataSet, DatasetNotFoundError
@@ -32,5 +32,5 @@ SETS = {
     "coil100": DataSet(partial(load_coil100, "real"), coil100.ARCHIVE),
     "mnist": DataSet(load_mnist),
     "digits": DataSet(load_digits),
-    "tables": DataSet(load_tables),
+    "tables": DataSet(load_tables, fetch=tables.fetch),
 }

@@ -162,7 +162,7 @@ def projections(
 def _rank(A: Array) -> int:
     """Dimensions in which the rows vary; in a fold that may be fewer than in the whole part."""
     centred = A - A.mean(axis=0)
-    return whitening(centred.T @ centred).shape[1]
+    return int(whitening(centred.T @ centred).shape[1])
 
 
 def whole_space(A: Array) -> Iterator[tuple[Setting, Array]]:
@@ -373,26 +373,16 @@ class Answer(NamedTuple):
     chances: tuple[float, float, float]  #: that a table is most likely behind, level, ahead
 
 
-#: The registered families: title -> first method, other method, entry of each.
-FAMILIES: dict[str, dict[str, tuple[str, str, str, str]]] = {
-    "primary": {
-        "SLNP - FIX": ("SLNP", "FIX", "right", "right"),
-        "SLNP - LFDA": ("SLNP", "LFDA", "right", "right"),
-    },
-    "secondary": {
-        "SLNP - FIX, 5-NN": ("SLNP", "FIX", "five", "five"),
-        "anchored - SLNP": ("anchored", "SLNP", "right", "right"),
-        "anchored - LFDA": ("anchored", "LFDA", "right", "right"),
-        "SLNP with PCA - without": ("SLNP", "without", "right", "without"),
-    },
-    "other folds": {
-        "SLNP - FIX": ("SLNP", "FIX", "other", "other"),
-        "SLNP - LFDA": ("SLNP", "LFDA", "other", "other"),
-    },
-    "d < r": {
-        "SLNP - FIX": ("SLNP", "FIX", "below", "below"),
-        "SLNP - LFDA": ("SLNP", "LFDA", "below", "below"),
-    },
+#: The registered families of contrasts: first method, other method, entry of the record.
+FAMILIES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "primary": (("SLNP", "FIX", "right"), ("SLNP", "LFDA", "right")),
+    "secondary": (
+        ("SLNP", "FIX", "five"),
+        *(("anchored", other, "right") for other in ("SLNP", "LFDA")),
+        ("SLNP", "without", "right"),
+    ),
+    "other folds": (("SLNP", "FIX", "other"), ("SLNP", "LFDA", "other")),
+    "d < r": (("SLNP", "FIX", "below"), ("SLNP", "LFDA", "below")),
 }
 
 
@@ -444,19 +434,19 @@ class Results:
         rates: Array = 100 * counts / self.of("tested")
         return rates
 
-    def leads(self, first: str, other: str, *entries: str) -> Array:
+    def leads(self, first: str, other: str, entry: str = "right") -> Array:
         """First method minus the other in points, the mean of the splits of each table."""
-        ours, theirs = entries or ("right", "right")
-        lead: Array = (self.rates(first, ours) - self.rates(other, theirs)).mean(axis=1)
+        lead: Array = (self.rates(first, entry) - self.rates(other, entry)).mean(axis=1)
         return lead
 
     def answers(self, family: str, kept: Any = slice(None)) -> dict[str, Answer]:
         """Answer the contrasts of a family on all tables, or on those kept."""
-        leads = {name: self.leads(*of)[kept] for name, of in FAMILIES[family].items()}
-        found = findings([over_tables(each) for each in leads.values()], MARGIN)
+        contrasts = FAMILIES[family]
+        leads = [self.leads(*contrast)[kept] for contrast in contrasts]
+        found = findings([over_tables(each) for each in leads], MARGIN)
         return {
-            name: Answer(each, finding, signed_rank(each))
-            for (name, each), finding in zip(leads.items(), found, strict=True)
+            f"{first} - {other}": Answer(each, finding, signed_rank(each))
+            for (first, other, _), each, finding in zip(contrasts, leads, found, strict=True)
         }
 
     def both_whole(self, first: str, other: str) -> NDArray[np.bool_]:
