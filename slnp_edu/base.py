@@ -42,8 +42,8 @@ def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     W : array of shape (D, d)
         For scikit-learn's PCA pass ``pca.components_.T``, for its LDA ``lda.scalings_[:, :d]``.
     basis : {"own", "whitened", "orthonormal", "unit"}
-        "own" leaves W as its method made it; "whitened" gives ``W'StW = I``, the paper's (22), with
-        ``St = X'X``; "orthonormal" gives ``W'W = I``; "unit" scales each column to length 1.
+        "own" leaves W as its method made it. "whitened" gives ``W'StW = I``, the paper's (22), with
+        ``St = X'X``. "orthonormal" gives ``W'W = I``. "unit" scales each column to length 1.
     X : array of shape (N, D), optional
         The training samples, centred or not. Needed for "whitened" only.
 
@@ -199,7 +199,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return True
 
     def _check_parameters(self) -> None:
-        """Refuse what is out of range; without parameters of its own there is nothing to refuse."""
+        """Refuse what is out of range. Without parameters of its own there is nothing to refuse."""
 
     @abstractmethod
     def _learn(self, X: Array, y: Any) -> Array: ...
@@ -235,7 +235,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 class GraphEmbedding(LinearProjection):
     """A method that pits two matrices against each other.
 
-    `_matrices` returns A and B; W makes ``tr(W'AW)`` as small as can be (as large, if
+    `_matrices` returns A and B. W makes ``tr(W'AW)`` as small as can be (as large, if
     ``maximises``) under ``W'BW = I``. Null directions of B are dropped.
     """
 

@@ -14,7 +14,7 @@ ARCHIVES = {name: each.archive for name, each in SETS.items() if each.archive}
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; return 0, or 2 after one sentence on standard error."""
+    """Run one command. Return 0, or 2 after one sentence on standard error."""
     args = _parser().parse_args(argv)
     try:
         args.run(args)
@@ -95,7 +95,7 @@ def _report(name: str, path: Path) -> None:
 
 
 def _named(args: argparse.Namespace) -> list[str]:
-    """The records asked for; if none was, all whose data are here, and a sentence on the others."""
+    """The records asked for, or all whose data are here, and a sentence on the others."""
     for name in args.names:
         records.parts(name)  # refuses a name that is none
     return args.names or [name for name in records.names() if _is_here(name)]

@@ -1,6 +1,6 @@
 """What the paper reports: Tables I to VI and the settings of every figure, as printed.
 
-The one place for the paper's numbers. Rates are per cent; ``N_i`` is the number of training images
+The one place for the paper's numbers. Rates are per cent. ``N_i`` is the number of training images
 a class, ``D_PCA`` and ``d`` the dimensions after PCA and after the method, ``K`` the neighbours.
 Where the paper contradicts itself, the table's value is here and a note says what the text has.
 """
@@ -202,6 +202,11 @@ CLAIMS: dict[str, tuple[str, str]] = {
         "The toy example demonstrates that the neighbors obtained in high-dimensional space might "
         "not be correct and computing the neighbors in proper low-dimensional space might be "
         "better for the purpose of classification.",
+    ),
+    "fixed": (
+        "III",
+        "The analysis in Section 2 shows that existing methods employ fixed similarities for "
+        "learning projection vectors (matrix).",
     ),
     "joint": (
         "I",

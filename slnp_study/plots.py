@@ -16,7 +16,7 @@ from slnp_edu.show import COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
 from slnp_study.paper import COMMON_BASES
-from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, summarise
+from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, reach
 from slnp_study.studies import choices
 
 #: How the words look: apart in grey print, too.
@@ -29,6 +29,12 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"facecolor": "#f5b58a", "edgecolor": "#fbe3d2", "hatch": "///", "lw": 0},
 )
 WORD = dict(zip(WORDS, _LOOKS, strict=True))
+#: How the bases look.
+BASIS: dict[str, dict[str, Any]] = {
+    "whitened": {"marker": "s", "color": COLOURS["red"]},
+    "orthonormal": {"marker": "o", "color": COLOURS["blue"]},
+    "unit": {"marker": "^", "color": "0.35"},
+}
 
 
 def image_grid(
@@ -160,7 +166,7 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     """Draw differences one below the other, each with its two intervals and its two words.
 
     A thick line is the 95 % interval on these test images, a thin one that for new images of the
-    kind, where there is one; the grey band is the margin of a point. A word is corrected for its
+    kind, where there is one. The grey band is the margin of a point. A word is corrected for its
     family, an interval isn't. A `Finding` speaks of these test images only.
 
     Parameters
@@ -199,36 +205,36 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     return ax
 
 
-def beside_paper(columns: Any, dataset: str) -> Figure:
-    """Tables II, IV and VI as a picture: the paper's rates, and where ours fall in both bases.
+def beside_paper(columns: Any, dataset: str, methods: Sequence[str], m: int = 5) -> Figure:
+    """Tables II, IV and VI as a picture: our mean minus the printed one, in every basis.
 
     Parameters
     ----------
     columns : mapping
-        ``N_i -> method -> basis -> `` rates in per cent, one per split.
+        Such as those of `slnp_study.tables.columns`.
     dataset : str
-
-    Returns
-    -------
-    matplotlib Figure
-        A panel for each method. A bar spans where 95 % of further single splits would fall.
+    methods : sequence of str
+        A panel each. What follows a comma is ours: "LFDA, c = 0.1" is held against LFDA.
+    m : int
+        A bar is as long as the means of ``m`` more splits would scatter. One that crosses zero
+        explains the paper's figure (`slnp_study.statistics.explained`).
     """
-    figure, axes = plt.subplots(1, len(paper.METHODS), figsize=(8, 3.2), sharey=True)
+    figure, axes = plt.subplots(1, len(methods), figsize=(7, 2.8), sharey=True)
     places = np.arange(len(columns))
-    looks = {"whitened": (-0.17, "s", COLOURS["red"]), "orthonormal": (0.17, "o", COLOURS["blue"])}
-    for ax, method in zip(axes, paper.METHODS, strict=True):
-        for basis, (aside, marker, colour) in looks.items():
-            found = [summarise(column[method][basis]) for column in columns.values()]
-            means, bars = [s.mean for s in found], [s.one_split for s in found]
-            style = {"fmt": marker, "ms": 4, "lw": 1.5, "color": colour}
-            ax.errorbar(places + aside, means, bars, label=f"ours, {basis}", **style)
-        printed = [paper.rate(dataset, method, N_i) for N_i in columns]
-        ax.plot(places, printed, "kx", ms=7, mew=1.8, label="the paper", zorder=3)
+    for ax, method in zip(axes, methods, strict=True):
+        ax.axhspan(-MARGIN, MARGIN, color="0.93", lw=0)
+        ax.axhline(0, color="0.5", lw=0.8)
+        printed = [paper.rate(dataset, method.split(",")[0], N_i) for N_i in columns]
+        for aside, (basis, look) in zip((-0.25, 0, 0.25), BASIS.items(), strict=True):
+            ours = [column[method][basis] for column in columns.values()]
+            gaps = np.mean(ours, axis=1) - printed
+            bars = [reach(rates, m) for rates in ours]
+            ax.errorbar(places + aside, gaps, bars, label=basis, ms=4, lw=1.2, ls="", **look)
         ax.set_xticks(places, list(map(str, columns)))
         ax.set(title=method, xlabel="N_i")
-    axes[0].set_ylabel("rate (per cent)")
-    figure.tight_layout(rect=(0, 0, 1, 0.93))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=3)
+    axes[0].set_ylabel("ours - printed (points)")
+    figure.tight_layout(rect=(0, 0, 1, 0.92))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=len(BASIS))
     return figure
 
 

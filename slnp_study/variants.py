@@ -1,7 +1,7 @@
 """Variants of Algorithm 1, to see which of its parts does what.
 
 A variant changes one thing: which neighbours a sample has (`NEIGHBOURS`) or from which similarities
-the rounds start (`STARTS`); the number of rounds is how many one takes. All else is the paper's.
+the rounds start (`STARTS`). The number of rounds is how many one takes. All else is the paper's.
 Distances are those in the projected space, gamma is (52), S is (38).
 """
 
@@ -75,7 +75,7 @@ def whitened(X: Array) -> Array:
 
 
 def always(indices: Indices) -> Choice:
-    """Let the neighbours stay the same in every round; only their distances change."""
+    """Let the neighbours stay the same in every round. Only their distances change."""
     return lambda Y, y, K: (indices, distances_to(indices, Y))
 
 
@@ -130,7 +130,7 @@ NEIGHBOURS: dict[str, Callable[[Array, NDArray[Any], int, int], Choice]] = {
     "whole class": lambda X, y, K, seed: whole_class,
 }
 
-#: The similarities of the first W-step. Each entry takes X, y and K; None is ``1/N_i``.
+#: The similarities of the first W-step. Each entry takes X, y and K. None is ``1/N_i``.
 STARTS: dict[str, Callable[[Array, NDArray[Any], int], csr_array | None]] = {
     "uniform": lambda X, y, K: None,
     "nearest": nearest_graph,

@@ -90,7 +90,7 @@ def read_images(
 def _grey(name: str, raw: bytes, kind: str, mode: str, size: tuple[int, int]) -> np.ndarray:
     """Decode one image file to grey values.
 
-    Pillow's mode "F" holds grey values that are not rounded; it makes them from colours by
+    Pillow's mode "F" holds grey values that are not rounded. It makes them from colours by
     ITU-R 601: 0.299 red + 0.587 green + 0.114 blue.
     """
     try:

@@ -1,7 +1,6 @@
-"""The studies of the replication, one file each; `STUDIES` lists them by name."""
+"""The studies of the replication, one file each. `STUDIES` lists them by name."""
 
 from slnp_study.studies import (
-    ablation,
     choices,
     dimensions,
     learning,
@@ -11,6 +10,6 @@ from slnp_study.studies import (
     tuning,
 )
 
-_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions, tables)
-#: By the name that a study's records add to that of the data set.
+_ALL = (replication, tuning, choices, rivals, learning, dimensions, tables)
+#: By the name that a study's records add to the data set's.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

@@ -2,7 +2,7 @@
 
 A *specification* settles all that the paper leaves open. Some choices touch every method alike
 (`COMMON_CHOICES`), the others are SLNP's own (`OWN_CHOICES`). A unit runs all specifications of one
-split, and LFDA and LDA wherever a choice applies to them; `rates` reads them back.
+split, and LFDA and LDA wherever a choice applies to them. `rates` reads them back.
 """
 
 from collections.abc import Iterator, Mapping
@@ -97,7 +97,7 @@ def where(**made: Any) -> tuple[Any, ...]:
 def prepared(X: Array, train: NDArray[np.intp], D_PCA: int, images: str, pca_on: str) -> Array:
     """All images as a method gets them: normalised or not, then reduced by PCA.
 
-    The origin is the mean of what PCA was fitted on; from there the cosine measures its angles.
+    The origin is the mean of what PCA was fitted on. From there the cosine measures its angles.
     """
     if images == "unit norm":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -132,7 +132,7 @@ def run(
     Returns
     -------
     dict
-        ``tested``: how many test images there are; each method of `AXES`: how many of them are
+        ``tested``: how many test images there are. Each method of `AXES`: how many of them are
         right, packed, with the axes of its choices.
     """
     train, test = random_split(y, N_i, seed)
@@ -199,7 +199,7 @@ def rates(record: dict[str, Any]) -> dict[str, Array]:
     Returns
     -------
     dict
-        Method -> array of shape (splits, ...). SLNP's further axes are those of `CHOICES`. Those of
+        Method -> array of shape (splits, ...). SLNP's further axes are `CHOICES`. The axes of
         a rival are too, but with length 1 where the choice is not its own, so that
         ``rates["SLNP"] - rates["LFDA"]`` is SLNP's lead in every specification.
     """

@@ -21,7 +21,7 @@ HEIGHT, WIDTH, GAP = 3, 4, 2
 BASES = ("whitened", "orthonormal")
 #: Standard deviation 1 over four splits.
 FOUR = np.array([-1.0, -1.0, 1.0, 1.0]) * np.sqrt(3) / 2
-MEAN_HALF, SPLIT_HALF = t.ppf(0.975, 3) / 2, t.ppf(0.975, 3) * np.sqrt(1.25)
+MEAN_HALF, FIVE_HALF = t.ppf(0.975, 3) / 2, t.ppf(0.975, 3) * np.sqrt(0.45)
 
 
 @pytest.fixture(autouse=True)
@@ -191,42 +191,35 @@ def test_differences_table_has_points_half_width_and_the_word_if_there_is_one():
 # Beside the paper
 
 
-@pytest.mark.parametrize("gap", [3.421, -3.421, 3.681, -3.681])
+@pytest.mark.parametrize("gap", [2.021, -2.021, 2.281, -2.281])
 def test_ours_beside_the_papers_in_numbers_and_drawn(gap):
-    """The half-width of one more split is 3.56 here, that of the mean 1.59."""
+    """The half-width of the mean of five more splits is 2.13 here, that of the mean 1.59."""
+    methods = ("SLNP", "LFDA", "LFDA, c = 0.1")
+    printed = {m: np.array(paper.RATES["mnist"][m.split(",")[0]]) for m in methods}
+    off = {"whitened": -gap, "orthonormal": -20, "unit": 20}
     columns = {
-        N_i: {
-            method: {"whitened": rate - gap + FOUR, "orthonormal": rate - 20 + 2 * FOUR}
-            for method, rate in ((m, paper.rate("mnist", m, N_i)) for m in paper.METHODS)
-        }
-        for N_i in paper.DIMENSIONS["mnist"]
+        N_i: {m: {b: printed[m][i] + off[b] + FOUR for b in off} for m in methods}
+        for i, N_i in enumerate(paper.DIMENSIONS["mnist"])
     }
-    header, *rows = rows_of(against_paper(columns, "mnist"))
+    header, *rows = rows_of(against_paper(columns, "mnist", methods))
     assert header[1:] == ["5", "10", "15", "20", "25", "30"]
-    mark = "**" if abs(gap) < SPLIT_HALF else ""
-    axes = plots.beside_paper(columns, "mnist").axes
-    for i, (method, ax) in enumerate(zip(paper.METHODS, axes, strict=True)):
-        printed = np.array(paper.RATES["mnist"][method])
-        of_paper, whitened, orthonormal = (
-            [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row[1:]]
-            for row in rows[3 * i :][:3]
-        )
-        assert of_paper == [f"{rate:.2f}" for rate in printed]
-        assert whitened == [f"{mark}{rate - gap:.1f} ± {MEAN_HALF:.1f}{mark}" for rate in printed]
-        assert orthonormal == [f"{rate - 20:.1f} ± {2 * MEAN_HALF:.1f}" for rate in printed]
-
+    found = {row[0]: [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row[1:]] for row in rows}
+    assert found.pop("SLNP, the paper") == [f"{rate:.2f}" for rate in printed["SLNP"]]
+    assert found.pop("LFDA, the paper") == [f"{rate:.2f}" for rate in printed["LFDA"]]
+    mark = "**" if abs(gap) < FIVE_HALF else ""
+    axes = plots.beside_paper(columns, "mnist", methods).axes
+    for method, ax in zip(methods, axes, strict=True):
         assert (ax.get_title(), labels(ax)) == (method, header[1:])
-        crosses = next(line for line in ax.lines if line.get_label() == "the paper")
-        assert crosses.get_xydata().tolist() == list(map(list, enumerate(printed)))
-        drawn = {bars.get_label().removeprefix("ours, "): bars for bars in ax.containers}
-        for basis, middle, half in (
-            ("whitened", printed - gap, 1),
-            ("orthonormal", printed - 20, 2),
-        ):
-            assert np.allclose(drawn[basis][0].get_ydata(), middle)
+        drawn = {bars.get_label(): bars for bars in ax.containers}
+        for basis, points in off.items():
+            bold = mark if basis == "whitened" else ""
+            cells = [f"{bold}{r + points:.1f} ± {MEAN_HALF:.1f}{bold}" for r in printed[method]]
+            assert found.pop(f"{method}, {basis}") == cells
+            assert np.allclose(drawn[basis][0].get_ydata(), points)
             assert np.allclose(drawn[basis][0].get_xdata().round(), range(6))
             low, high = np.array(drawn[basis][2][0].get_segments())[:, :, 1].T
-            assert np.allclose([middle - low, high - middle], half * SPLIT_HALF)
+            assert np.allclose([points - low, high - points], FIVE_HALF)
+    assert not found
 
 
 # Specifications
