@@ -17,8 +17,10 @@ from slnp_study.studies.tables import METHODS, Setting
 from slnp_study.variants import variant
 
 WINE, IRIS = load_wine(return_X_y=True), load_iris(return_X_y=True)
-#: Where all three methods have chosen fewer directions than there are, and few rows are equal.
-AGAIN: tuple[str, ...] = ()
+#: Where all three have chosen fewer directions than there are, and SLNP and FIX C - 1 at most:
+#: beyond that the first round is tied, and our rule for ties is not in the paper.
+AGAIN = [("ais", 1), ("crabs", 1), ("dermatology", 2), ("diabetes-types", 0), ("hepatitis", 0)]
+AGAIN += [("iris", 1), ("newthyroid", 0), ("possum", 1), ("stroke", 0), ("wine", 2)]
 
 
 def test_the_rules_for_columns_and_rows():
@@ -131,8 +133,8 @@ def test_the_record_is_read_as_it_was_written():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AGAIN)
-def test_ten_tables_once_more(name):
+@pytest.mark.parametrize(("name", "seed"), AGAIN)
+def test_ten_tables_once_more(name, seed):
     """SLNP, FIX and LFDA at the settings chosen, by loops that share no code with ours.
 
     The subspaces agree to 1e-9, the counts exactly.
@@ -141,9 +143,9 @@ def test_ten_tables_once_more(name):
         X, y = load_table(name)
     except DatasetNotFoundError:
         pytest.skip("the packages with the tables are not on this machine")
-    unit = records.load("tables-use")["units"][f"{name}/0"]
+    unit = records.load("tables-use")["units"][f"{name}/{seed}"]
     half = len(y) // 2
-    split = StratifiedShuffleSplit(1, train_size=half, test_size=len(y) - half, random_state=0)
+    split = StratifiedShuffleSplit(1, train_size=half, test_size=len(y) - half, random_state=seed)
     ((train, test),) = split.split(X, y)
     mean, std = X[train].mean(axis=0), X[train].std(axis=0)
     S, T = ((X[rows] - mean) / np.where(std == 0, 1, std) for rows in (train, test))
@@ -151,7 +153,7 @@ def test_ten_tables_once_more(name):
     share = np.cumsum(values**2) / np.sum(values**2)
     r = min(int(np.sum(share < 0.99)) + 1, half // 2)
     A, B = S @ axes[:r].T, T @ axes[:r].T
-    part = tables.prepare(X, y, 0)
+    part = tables.prepare(X, y, seed)
     assert unit["r"] == r
     for method in ("SLNP", "FIX", "LFDA"):
         d, own, basis = unit["chosen"][method]
