@@ -48,7 +48,7 @@ class LPP(GraphEmbedding):
 
     Conventions. Two samples are linked if either is among the K nearest of the other. With
     ``n_neighbors=None`` all are, as (13) is printed. No sample is linked with itself. The paper
-    does not say how t is chosen.
+    doesn't say how t is chosen.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class LFDA(GraphEmbedding):
 
 @dataclass(eq=False, repr=False)
 class MFA(GraphEmbedding):
-    """Marginal Fisher Analysis (Yan et al.). The paper compares with it but does not define it.
+    """Marginal Fisher Analysis (Yan et al.). The paper compares with it but doesn't define it.
 
     Makes ``w'X'L_w Xw`` small against ``w'X'L_b Xw``. The first graph links each sample with its
     K nearest of the same class, the second links near pairs of different classes. Weights are 0
@@ -264,7 +264,7 @@ class MFA(GraphEmbedding):
 
 @dataclass(eq=False, repr=False)
 class LSDA(GraphEmbedding):
-    """Locality Sensitive Discriminant Analysis (Cai et al.). The paper does not define it.
+    """Locality Sensitive Discriminant Analysis (Cai et al.). The paper doesn't define it.
 
     One K-nearest-neighbour graph over all samples is split by label into ``W_w`` (same class) and
     ``W_b`` (different classes). W makes ``w'X'(beta/(1-beta) L_b + W_w)Xw`` large against

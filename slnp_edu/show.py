@@ -83,7 +83,7 @@ def _code(function: Callable[..., Any]) -> str:
 def live(figure: str, **given: Any) -> HTML:
     """Ask for a live figure: the place where a script of the book draws it, and its data.
 
-    The cell that calls this draws a still picture first. It is what is seen in a notebook, on paper
+    The cell that calls this draws a still picture first. It's what is seen in a notebook, on paper
     and wherever scripts are off. In the book the script hides it when the live figure is there.
 
     Parameters

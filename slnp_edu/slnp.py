@@ -167,7 +167,7 @@ class SLNP(LinearProjection):
     n_components : int, optional
         Directions (d). By default C - 1 or the rank of the data, whichever is less.
     n_neighbors : int, default 5
-        K, at least 2. In a class of N_i <= K samples it is cut to N_i - 1, with a warning.
+        K, at least 2. In a class of N_i <= K samples it's cut to N_i - 1, with a warning.
     max_iter : int, default 10
         The most rounds to run, the paper's P.
     tol : float, default 1e-6

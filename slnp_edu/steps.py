@@ -126,13 +126,13 @@ def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
 def gamma_step(distances: ArrayLike) -> Array:
     """Regularisation of each sample, ``gamma_ij = (K-1)/2 * sqrt(sum_k d_ijk^2)`` (52).
 
-    It is 0 when K = 1 or when all K distances are 0. It never falls below the lower bound of (45),
+    It's 0 when K = 1 or when all K distances are 0. It never falls below the lower bound of (45),
     so the similarities of `s_step` are never negative (the lemma of the gamma chapter).
 
     Parameters
     ----------
     distances : array of shape (N, K)
-        Squared distances to the K neighbours, ``inf`` where there is none.
+        Squared distances to the K neighbours, ``inf`` where there's none.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def gamma_bounds(distances: ArrayLike) -> tuple[Array, Array]:
     Parameters
     ----------
     distances : array of shape (N, K + 1)
-        Squared distances to the K + 1 nearest, ascending. Where there is no (K+1)-th (``inf``),
+        Squared distances to the K + 1 nearest, ascending. Where there's no (K+1)-th (``inf``),
         the last one present takes its place, and the two bounds meet.
 
     Returns
@@ -180,19 +180,19 @@ def s_step(distances: ArrayLike, gamma: ArrayLike) -> Array:
     """Similarities to the K neighbours, ``s_ijk = eta - d_ijk / (2 gamma_ij)`` (38).
 
     With ``eta`` from (42) this is ``s_ijk = 1/K + (mean_k d_ijk - d_ijk) / (2 gamma_ij)``.
-    A row sums to 1. It is non-negative if gamma meets the lower bound of (45).
+    A row sums to 1. It's non-negative if gamma meets the lower bound of (45).
     Where gamma is 0 the row is ``1/K``.
 
     Parameters
     ----------
     distances : array of shape (N, K)
-        Squared distances to the K neighbours, ``inf`` where there is none.
+        Squared distances to the K neighbours, ``inf`` where there's none.
     gamma : array of shape (N,)
 
     Returns
     -------
     S : array of shape (N, K)
-        Similarities. 0 where there is no neighbour.
+        Similarities. 0 where there's no neighbour.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def exact_s_step(distances: ArrayLike, gamma: ArrayLike) -> Array:
     Parameters
     ----------
     distances : array of shape (N, M)
-        Squared distances to all candidates, ``inf`` where there is none.
+        Squared distances to all candidates, ``inf`` where there's none.
     gamma : array of shape (N,)
 
     Returns
@@ -318,7 +318,7 @@ def similarity_matrix(indices: NDArray[np.intp], S: Array) -> csr_array:
 def uniform_similarity(y: ArrayLike) -> LinearOperator:
     """The start: ``s_ijk = 1/N_i`` for every pair in a class, as an operator.
 
-    It is ``E E'`` with one column of E per class, ``1/sqrt(N_i)`` on its members, and is never
+    It's ``E E'`` with one column of E per class, ``1/sqrt(N_i)`` on its members, and is never
     written out. With it ``X'LX`` is the within-class scatter (5): the first W-step is LDA.
 
     Parameters
@@ -428,7 +428,7 @@ def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple
     n_components : int
         d, at most the rank of St.
     P : array of shape (D, rank), optional
-        Whitening of St, if already known: it is the same in every round. X should then be centred.
+        Whitening of St, if already known: it's the same in every round. X should then be centred.
         X'LX is the same wherever the origin is, up to rounding.
 
     Returns

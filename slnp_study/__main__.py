@@ -141,7 +141,7 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 def _check_alone(name: str, folder: Path) -> list[str]:
-    """Check a record whose data are not here, as far as that goes."""
+    """Check a record whose data aren't here, as far as that goes."""
     if not (folder / f"{name}.json").exists():
         print(f"{name}: no record either")
         return []

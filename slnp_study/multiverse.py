@@ -23,7 +23,7 @@ KERNELS = ("its author's", *(f"width {name.rpartition(' ')[2]}" for name in ONE_
 CHOICES: dict[str, tuple[str, ...]] = {
     KERNEL: KERNELS,
     "basis": BASES,
-    "SLNP": ("10 rounds", "2 rounds", "rounds chosen", "anchor 0.1", "anchor 0.3"),
+    "SLNP": ("10 rounds", "2 rounds", "rounds chosen", "anchor 0.1, ours", "anchor 0.3, ours"),
 }
 
 

@@ -188,8 +188,7 @@ CONTRADICTIONS: tuple[str, ...] = (
     "Fig. 6: the text has (a) learned and (b) traditional, the caption has the reverse.",
     "Figs. 5 to 7: the text does not repeat N_i; 10 images of class 38 are shown.",
     "Fig. 8: the text does not repeat N_i, D_PCA and d; those of the section are taken.",
-    "Table IV, text: five percentages for four methods (76.03 stands twice), and 'LSNP'.",
-    "Table IV, text: SLNP leads LSDA by 9.85; the table's values differ by 9.86.",
+    "Table IV, text: five percentages for four methods (76.03 is there twice), and 'LSNP'.",
     "Table VI, text: MFA 59.51 at N_i = 5; the table has 59.61.",
     "Section IV cites MFA as [1] and LSDA as [7], which elsewhere are LPP and JGLDA, and calls "
     "LFDA 'FLDA'.",

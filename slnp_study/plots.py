@@ -15,7 +15,6 @@ from PIL import Image
 from slnp_edu.show import COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
-from slnp_study.paper import COMMON_BASES
 from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, reach
 from slnp_study.studies import choices
 
@@ -166,7 +165,7 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     """Draw differences one below the other, each with its two intervals and its two words.
 
     A thick line is the 95 % interval on these test images, a thin one that for new images of the
-    kind, where there is one. The grey band is the margin of a point. A word is corrected for its
+    kind, where there's one. The grey band is the margin of a point. A word is corrected for its
     family, an interval isn't. A `Finding` speaks of these test images only.
 
     Parameters
@@ -261,39 +260,6 @@ def word_legend(figure: Figure) -> None:
     labels = [f"SLNP {word}" if word[0] in "ab" else word for word in WORD]
     figure.tight_layout(rect=(0, 0.15, 1, 1))
     figure.legend(handles, labels, loc="lower center", ncols=2)
-
-
-def verdict_grid(
-    verdicts: Mapping[tuple[int, str, str], Verdict], others: Sequence[str], scope: str = "new"
-) -> Figure:
-    """All comparisons of a data set at a glance: points in every cell, and its word as a colour.
-
-    Parameters
-    ----------
-    verdicts : mapping
-        Such as the verdicts of `slnp_study.studies.replication.Tables`.
-    others : names of methods
-        One row each, top to bottom.
-    scope : {"these", "new"}
-        These test images, or new images of the kind.
-
-    Returns
-    -------
-    matplotlib Figure
-        One panel a basis.
-    """
-    sizes = sorted({N_i for N_i, _, _ in verdicts})
-    figure, axes = plt.subplots(1, 2, figsize=(8, 1.3 + 0.3 * len(others)), sharey=True)
-    for ax, basis in zip(axes, COMMON_BASES, strict=True):
-        found = {
-            (other, str(N_i)): getattr(verdicts[N_i, other, basis], scope)
-            for other in others
-            for N_i in sizes
-        }
-        word_grid(ax, found, others, list(map(str, sizes)))
-        ax.set(xlabel="N_i", title=f"both {basis}")
-    word_legend(figure)
-    return figure
 
 
 def specification_curves(

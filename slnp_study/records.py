@@ -1,4 +1,4 @@
-"""What a run leaves behind, how it is read back, and how it is checked.
+"""What a run leaves behind, how it's read back, and how it's checked.
 
 A record is one JSON file in ``slnp_study/results``. The record of the paper's tables and figures
 has the name of its data set, such as ``mnist``, and a further study adds its own,
@@ -112,7 +112,7 @@ def reproduce(
     scheduler: str | None = None,
     folder: Path = RESULTS,
 ) -> Path:
-    """Run every unit that is not done yet, then write the record.
+    """Run every unit that isn't done yet, then write the record.
 
     Shows a progress bar and an estimate of what is left.
 
@@ -123,7 +123,7 @@ def reproduce(
     splits : int, optional
         As many as the study has, if not given.
     n_jobs : int
-        Processes on this machine. The record does not depend on it.
+        Processes on this machine. The record doesn't depend on it.
     scheduler : str, optional
         Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``: the units run on its workers
         instead. What is finished is put aside here all the same.
@@ -252,7 +252,7 @@ def compare(
 ) -> tuple[int, int, list[str]]:
     """Compare what was computed with what is recorded, entry by entry.
 
-    A tolerance is for all entries, or there is one for each of the first level.
+    A tolerance is for all entries, or there's one for each of the first level.
 
     Returns
     -------
@@ -324,7 +324,7 @@ def _class_sizes(y: NDArray[Any]) -> list[int]:
     """How many images each class has. They come class by class, so this is y in brief."""
     labels, sizes = np.unique(y, return_counts=True)
     if not np.array_equal(y, np.repeat(labels, sizes)):
-        raise RecordError("The images do not stand class by class.")
+        raise RecordError("The images are not sorted by class.")
     return [int(size) for size in sizes]
 
 
@@ -344,7 +344,7 @@ def _keep_only_matching(partial: Path, head: dict[str, Any]) -> None:
 def _run_all(
     units: Sequence[Unit], data: Any, n_jobs: int, scheduler: str | None, title: str
 ) -> Iterator[tuple[Unit, dict[str, Any]]]:
-    """Run units in several processes, here or on a cluster. Yield each as it is done."""
+    """Run units in several processes, here or on a cluster. Yield each as it's done."""
     arrays = {name: data[name] for unit in units for name in unit.arrays}
     with _cluster(scheduler, list(arrays.values())):
         jobs = (delayed(_run)(unit, *(arrays[name] for name in unit.arrays)) for unit in units)

@@ -34,7 +34,7 @@ from slnp_edu.steps import (
 
 @dataclass(eq=False, repr=False)
 class SOLDE(LinearProjection):
-    """Stable Orthogonal Local Discriminant Embedding. The paper cites it but does not define it.
+    """Stable Orthogonal Local Discriminant Embedding. The paper cites it but doesn't define it.
 
     The definition is second-hand: it follows the account of Yang et al. (Pattern Recognition 71,
     2017). Two samples are neighbours if either is among the K nearest of the other. Neighbours of
@@ -130,7 +130,7 @@ class LADA(LinearProjection):
     The definition is second-hand: it follows a transcription of the article's equations (7) to
     (17), not the article.
 
-    Conventions. A sample is not its own neighbour: printed with k = j in the sums, all of s would
+    Conventions. A sample isn't its own neighbour: printed with k = j in the sums, all of s would
     fall on the sample itself. Samples that coincide with others share s alike among these. Null
     directions of St are dropped. Distances of all pairs in a class are held at once.
 
@@ -190,7 +190,7 @@ class LADA(LinearProjection):
 def inverse_shares(distances: Array) -> Array:
     """Rows proportional to ``1 / d`` that sum to 1. Those at distance 0 share alike among them.
 
-    Distances ascend in each row and are ``inf`` where there is no neighbour, as `neighbours` has
+    Distances ascend in each row and are ``inf`` where there's no neighbour, as `neighbours` has
     them.
     """
     nearest = distances[:, [0]]

@@ -158,7 +158,7 @@ class Estimate(NamedTuple):
 
     @property
     def p_zero(self) -> Any:
-        """Two-sided p of "there is no difference"."""
+        """Two-sided p of "there's no difference"."""
         return 2 * t.sf(np.abs(self.points) / np.maximum(self.error, 1e-12), self.df)
 
     def p_margin(self, margin: Any = MARGIN) -> Any:
@@ -191,10 +191,10 @@ def difference(*counts: Tally) -> Difference:
     The variance for *these test images* is a mean's over splits. *New images of the kind* add
     the variance of a mean over clusters, less the part that the splits' own noise has in it:
     as in the two-way analysis of variance, (MS_splits + MS_clusters - MS_residual) / (splits x
-    clusters), where clusters are not allowed to lower it. The degrees of freedom come from the
+    clusters), where clusters aren't allowed to lower it. The degrees of freedom come from the
     shorter side.
 
-    The methods are not trained again on other subjects. So "new images" means: tested on others
+    The methods aren't trained again on other subjects. So "new images" means: tested on others
     of the kind, all else as it was. With new training subjects the uncertainty can only grow.
 
     Parameters

@@ -64,7 +64,7 @@ class Study:
         return list(range(self.first_seed, self.first_seed + splits))
 
     def stamp(self) -> dict[str, str]:
-        """Name and checksum of the plan, for the record's head, if there is a plan."""
+        """Name and checksum of the plan, for the record's head, if there's a plan."""
         if not self.plan:
             return {}
         text = (PLANS / self.plan).read_bytes()

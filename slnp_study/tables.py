@@ -54,7 +54,7 @@ def _ours(printed: float, rates: Sequence[float], m: int) -> str:
 def differences_table(
     corner: str, rows: Mapping[str, Mapping[str, Finding | Estimate | None]]
 ) -> Markdown:
-    """Differences in points with their 95 % intervals and, where there is one, the word for each.
+    """Differences in points with their 95 % intervals and, where there's one, the word for each.
 
     Bold is what is ahead, italic what is behind, by less than the margin or not. Without words,
     italic is an interval that holds zero.

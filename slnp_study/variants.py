@@ -82,7 +82,7 @@ def always(indices: Indices) -> Choice:
 def drawn(X: Array, y: NDArray[Any], K: int, seed: int) -> Indices:
     """K others of the class for every sample, drawn once.
 
-    Each class is put in the order of its samples' features first, so that the draw does not depend
+    Each class is put in the order of its samples' features first, so that the draw doesn't depend
     on the order of the rows. A class of N_i <= K samples has N_i - 1 to offer, as in `neighbours`.
     """
     rng = np.random.default_rng(seed)
@@ -110,7 +110,7 @@ def farthest(Y: Array, y: NDArray[Any], K: int) -> tuple[Indices, Array]:
 
 
 def whole_class(Y: Array, y: NDArray[Any], K: int = 0) -> tuple[Indices, Array]:
-    """Let all others of the class be neighbours, however many they are."""
+    """Let all others of the class be neighbours, however many there are."""
     return neighbours(Y, y, int(np.unique(y, return_counts=True)[1].max()) - 1)
 
 

@@ -129,7 +129,7 @@ def target_of(link, base):
 def relink(writer, page, base, place_of):
     """Make the links of a page that came from the address `base` lead to places in the PDF.
 
-    Those to a file that is not in the PDF, such as a notebook to download, lead nowhere.
+    Those to a file that isn't in the PDF, such as a notebook to download, lead nowhere.
     """
     for link in (annotation.get_object() for annotation in page.get("/Annots", [])):
         target = target_of(link, base)

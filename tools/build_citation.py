@@ -88,7 +88,7 @@ def describe(app, pagename, templatename, context, doctree):
 
 
 def write_pages(app, exception):
-    """The page for what is not there. The list of pages, if they have an address."""
+    """The page for what isn't there. The list of pages, if they have an address."""
     if exception is not None or app.builder.name != "html":
         return
     out, base = Path(app.outdir), app.config.html_baseurl.rstrip("/")

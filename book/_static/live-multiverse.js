@@ -77,7 +77,7 @@ live.figures.multiverse = function (figure, data) {
       plot.line([0, printed], [1, printed], "printed"),
       plot.text([0, printed], `printed ${sign(printed)}`, {dx: 5, dy: -5, anchor: "start", look: "small"}),
       plot.text([0.5, y[0]], `${chosen().length.toLocaleString("en")} specifications, sorted`, {dy: 16, look: "small"}),
-      curves.map((curve, way) => path(curve, `way-${way}${by < 0 || way === made[by] ? " chosen" : ""}`)),
+      curves.map((curve, way) => path(curve, `way-${way}`)), path(chosen(), `way-${by < 0 ? 0 : made[by]} chosen`),
       by < 0 ? [] : labels(curves),
       plot.text([place(), now], sign(now), {dy: plot.y(now) - plot.y(printed) > 40 ? -13 : 22, look: "strong",
         dx: place() < 0.1 ? -6 : 0, anchor: place() < 0.1 ? "start" : "middle"}));

@@ -52,7 +52,7 @@ live.figures.words = function (figure, data) {
     return [
       axis.line([put(points - size), y], [put(points + size), y], look),
       axis.line([put(points - thick), y], [put(points + thick), y], `${look} broad`),
-      axis.text([-edge, y + 0.13], names[name].replace(/^\w+ /, ""), {anchor: "start", look: name === scope ? "strong" : ""})];
+      axis.text([-edge, y + 0.13], name === "these" ? "these images" : "new images", {anchor: "start", look: name === scope ? "strong" : ""})];
   }
 
   return function draw() {
@@ -67,12 +67,12 @@ live.figures.words = function (figure, data) {
       figure.touched ? box(table, [within ? 1 : 2, other ? 1 : 0], [1, 1], "band") : "",
       [0, 1, 2].map(y => table.line([0, y], [3, y], "frame")), [1, 2].map(x => table.line([x, 0], [x, 3], "frame")),
       [["within the margin", 1.5, 2.5], ["not shown", 2.5, 2.5], ["other than zero", 0.5, 1.5], ["not shown", 0.5, 0.5],
-        ["level", 1.5, 0.5], ["undecided", 2.5, 0.5], [side, 2.5, 1.5]].map(([text, x, y]) => table.text([x, y], text)),
-      table.text([1.5, 1.5], `${side} by less`, {dy: -3}), table.text([1.5, 1.5], "than the margin", {dy: 12}));
+        ["level", 1.5, 0.5], ["undecided", 2.5, 0.5], [side, 2.5, 1.5]].map(([text, x, y]) => table.text([x, y], text, {look: "small"})),
+      table.text([1.5, 1.5], `${side} by less`, {dy: -3, look: "small"}), table.text([1.5, 1.5], "than the margin", {dy: 12, look: "small"}));
     const why = `The 95 % interval, ${range(interval)}, ${other ? "leaves out" : "holds"} zero. The 90 % interval, ${
       range(narrow * interval)}, ${within ? "is inside" : "isn't inside"} the margin. So ${names[scope]}: ${word}.`;
     return {
-      state: {points, interval, margin, scope, word},
+      state: {points, interval, these, fresh, margin, scope, word},
       text: figure.touched ? why : `${signed(points)} ± ${digits(interval, 2)} ${names[scope]}, margin ${
         digits(margin, 2)}. Which word is it?`,
     };

@@ -22,11 +22,11 @@ STANDIN_TERMS = "made by this module, free to use like the rest of it (MIT)."
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """The real data asked for is not on this machine. The message says how to get it."""
+    """The real data asked for isn't on this machine. The message says how to get it."""
 
 
 class ArchiveError(ValueError):
-    """An archive or a data file is not what it should be. The message says why in one sentence."""
+    """An archive or a data file isn't what it should be. The message says why in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Archive:
 
 
 class DataSet(NamedTuple):
-    """A real set: what loads it and, if it does not come with a package, what brings it."""
+    """A real set: what loads it and, if it doesn't come with a package, what brings it."""
 
     load: Callable[[], Any]
     archive: Archive | None = None
@@ -163,7 +163,7 @@ def bunch(
 
 
 def check(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Refuse an argument that is not among those allowed."""
+    """Refuse an argument that isn't among those allowed."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
 

@@ -263,7 +263,7 @@ def _turn_from(phi: Array, start: Array) -> Array:
 def _solids(rng: np.random.Generator, n: int = 100) -> tuple[Array, Array, Array]:
     """Sample the surfaces of n solids: points and unit normals (n, 3, m), albedo (n, m).
 
-    A solid is a superellipse in plan and in profile, tapered, necked, with lobes and a fin. It is
+    A solid is a superellipse in plan and in profile, tapered, necked, with lobes and a fin. It's
     painted with a label, a band and a faint grain, and scaled to fill the frame as it turns.
     """
     p = _draw(rng, _SOLID, n)

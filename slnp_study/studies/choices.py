@@ -200,7 +200,7 @@ def rates(record: dict[str, Any]) -> dict[str, Array]:
     -------
     dict
         Method -> array of shape (splits, ...). SLNP's further axes are `CHOICES`. The axes of
-        a rival are too, but with length 1 where the choice is not its own, so that
+        a rival are too, but with length 1 where the choice isn't its own, so that
         ``rates["SLNP"] - rates["LFDA"]`` is SLNP's lead in every specification.
     """
     found = {}

@@ -103,7 +103,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 def units(dataset: str, splits: int) -> list[Unit]:
-    """Return all units of a data set, in the order in which they are run."""
+    """Return all units of a data set, in the order in which they're run."""
     found = []
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
         setting = {"N_i": N_i, **dimensions, "K": paper.DATASETS[dataset]["K"]}

@@ -197,7 +197,7 @@ def inner_counts(
 def choose(counts: NDArray[np.intp]) -> list[int]:
     """Return the best setting of each basis: most left-out samples right, of equals the first.
 
-    Counts are whole numbers, so rounding cannot break a tie. The first has the fewest directions.
+    Counts are whole numbers, so rounding can't break a tie. The first has the fewest directions.
     """
     return [int(best) for best in counts.argmax(axis=0)]
 

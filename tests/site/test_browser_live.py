@@ -40,6 +40,7 @@ FIGURES = [
     ("06-w-step", "springs", "angle of the axis, on the curve"),
     ("06-w-step", "bases", "new fish, the star"),
     ("07-algorithm", "rounds", "fish 20 of 60, kind 1"),
+    ("13-verdict", "multiverse", "your specification"),
     ("09-fair-comparison", "words", "estimate"),
     ("09-fair-comparison", "words", "interval for new images"),
 ]
@@ -316,6 +317,7 @@ def test_gamma_by_the_slider_of_chapter_4(visit):
         ("01-toy", "toy", "angle of the axis", "c' is the nearest from"),
         ("05-gamma-step", "gamma", "gamma", "The formula for 5 would give"),
         ("06-w-step", "springs", "angle of the axis", "The least is"),
+        ("09-fair-comparison", "words", "estimate", "The 95 % interval"),
     ],
 )
 def test_the_answer_is_told_only_after_the_reader_has_moved_something(
@@ -438,9 +440,10 @@ def test_text_is_legible(visit, name, figure, width):
     sizes = root.evaluate("""root => [...root.querySelectorAll("text")].map(text =>
         parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)""")
     assert min(sizes) >= 10
-    outside = root.evaluate("""root => [...root.querySelectorAll("svg text")].filter(text => {
-        const [a, b] = [text, text.ownerSVGElement].map(node => node.getBoundingClientRect());
+    outside = root.evaluate("""root => [...root.querySelectorAll("svg text, label > *, button")]
+      .filter(node => {
+        const [a, b] = [node, node.ownerSVGElement || root].map(box => box.getBoundingClientRect());
         return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
-          || a.bottom > b.bottom + 1;
-      }).map(text => text.textContent)""")
+          || a.bottom > b.bottom + 1 || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
+      }).map(node => node.textContent)""")
     assert outside == []

@@ -18,7 +18,6 @@ from slnp_study.studies import choices
 from slnp_study.tables import against_paper, differences_table
 
 HEIGHT, WIDTH, GAP = 3, 4, 2
-BASES = ("whitened", "orthonormal")
 #: Standard deviation 1 over four splits.
 FOUR = np.array([-1.0, -1.0, 1.0, 1.0]) * np.sqrt(3) / 2
 MEAN_HALF, FIVE_HALF = t.ppf(0.975, 3) / 2, t.ppf(0.975, 3) * np.sqrt(0.45)
@@ -140,32 +139,26 @@ def test_the_forest_shows_both_intervals_the_margin_and_the_words():
     assert list(map(sorted, said)) == [["ahead", "undecided"], ["level"]]
 
 
-@pytest.mark.parametrize("scope", ["these", "new"])
-def test_the_grid_has_the_points_and_the_colour_of_the_word_of_one_scope(scope):
-    verdicts = {
-        (N_i, other, basis): Verdict(0, 9, 1, *pair[:: 1 if basis == "whitened" else -1])
-        for (other, N_i), pair in VERDICTS.items()
-        for basis in BASES
-    }
-    figure = plots.verdict_grid(verdicts, ("MFA", "LDA"), scope)
+def test_the_grid_has_the_points_and_the_colour_of_the_word():
+    found = {(other, str(N_i)): these for (other, N_i), (these, _) in VERDICTS.items()}
+    figure, ax = plt.subplots()
+    plots.word_grid(ax, found, ("MFA", "LDA"), ("5", "10"))
+    plots.word_legend(figure)
     (key,) = figure.legends
     names = [text.get_text().removeprefix("SLNP ") for text in key.get_texts()]
     colours = {
         patch.get_facecolor(): name for name, patch in zip(names, key.get_patches(), strict=True)
     }
     assert len(colours) == 6
-    for ax, basis in zip(figure.axes, BASES, strict=True):
-        assert basis in ax.get_title()
-        assert (labels(ax), labels(figure.axes[0], "y")) == (["5", "10"], ["MFA", "LDA"])
-        points = {text.get_position(): text.get_text() for text in ax.texts}
-        said = {
-            tuple(np.round(patch.get_center(), 6)): colours[patch.get_facecolor()]
-            for patch in ax.patches
-        }
-        for (x, N_i), (y, other) in product(enumerate((5, 10)), enumerate(("MFA", "LDA"))):
-            expected = getattr(verdicts[N_i, other, basis], scope)
-            assert float(points[x, y]) == pytest.approx(expected.points)
-            assert said[x, y] == expected.word
+    assert (labels(ax), labels(ax, "y")) == (["5", "10"], ["MFA", "LDA"])
+    points = {text.get_position(): float(text.get_text()) for text in ax.texts}
+    said = {
+        tuple(np.round(patch.get_center(), 6)): colours[patch.get_facecolor()]
+        for patch in ax.patches
+    }
+    for (x, N_i), (y, other) in product(enumerate(("5", "10")), enumerate(("MFA", "LDA"))):
+        assert points[x, y] == pytest.approx(found[other, N_i].points)
+        assert said[x, y] == found[other, N_i].word
 
 
 def rows_of(markdown):
