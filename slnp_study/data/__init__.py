@@ -1,9 +1,5 @@
 """The data sets of the book: real MNIST everywhere, real or rendered Yale B and COIL-100,
-<<<<<<< HEAD
-scikit-learn's digits and a hundred tables, which the paper does not use.
-=======
-and scikit-learn's digits, which the paper doesn't use.
->>>>>>> main
+scikit-learn's digits and a hundred tables, which the paper doesn't use.
 
 One module a set: how it's loaded, how its official archive is read, and where it comes from.
 """

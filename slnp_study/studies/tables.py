@@ -344,7 +344,7 @@ def settings(dataset: str) -> dict[str, Any]:
     """Return what the record must have been made with."""
     return {
         "tables": list(listed()),
-        "methods": {name: method.own for name, method in METHODS.items()},
+        "methods": {name: list(method.own) for name, method in METHODS.items()},
         "bases": COMMON_BASES,
         "folds": FOLDS,
         "rows": [TRAINED, TESTED],
