@@ -49,12 +49,13 @@ def rates(name: str) -> tuple[Array, Array, float]:
 
 
 def explorable() -> dict[str, Any]:
-    """Return the choices, the margin and for each set of images its rates, packed."""
+    """Return the margin and for each set of images its choices and rates, packed."""
     sets = {}
     for name, facts in paper.DATASETS.items():
         ours, theirs, printed = rates(name)
-        sets[facts["name"]] = {"printed": printed, "ours": _pack(ours), "theirs": _pack(theirs)}
-    return {"choices": CHOICES, "margin": MARGIN, "sets": sets}
+        of_set = {"printed": printed, "ours": _pack(ours), "theirs": _pack(theirs)}
+        sets[facts["name"]] = {"choices": CHOICES, **of_set}
+    return {"margin": MARGIN, "sets": sets}
 
 
 def _pack(values: Array) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from slnp_edu.show import COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
 from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, reach
-from slnp_study.studies import choices
 
 #: How the words look: apart in grey print, too.
 _LOOKS: tuple[dict[str, Any], ...] = (
@@ -260,70 +259,6 @@ def word_legend(figure: Figure) -> None:
     labels = [f"SLNP {word}" if word[0] in "ab" else word for word in WORD]
     figure.tight_layout(rect=(0, 0.15, 1, 1))
     figure.legend(handles, labels, loc="lower center", ncols=2)
-
-
-def specification_curves(
-    panels: Mapping[str, tuple[NDArray[Any], float]], *, strips: bool = False
-) -> Figure:
-    """Specification curves: all specifications from the least value to the greatest.
-
-    Parameters
-    ----------
-    panels : mapping
-        From a title to values with the axes of `slnp_study.studies.choices.CHOICES`, and the figure
-        that the paper prints, drawn as a line across.
-    strips : bool
-        Below each curve a strip for every way to make a choice, dark where in the curve it is
-        frequent: 1 is its share of all specifications, so that an even strip has the same tint
-        whether a choice has two ways or three.
-
-    Returns
-    -------
-    matplotlib Figure
-        The first panels are the curves, left to right.
-    """
-    ratios = [1, 1.3] if strips else [1]
-    figure, axes = plt.subplots(
-        len(ratios),
-        len(panels),
-        squeeze=False,
-        sharex=True,
-        figsize=(8, 9.6 if strips else 3),
-        gridspec_kw={"height_ratios": ratios, "hspace": 0.08},
-    )
-    for ax, (title, (values, printed)) in zip(axes[0], panels.items(), strict=True):
-        ax.plot(np.sort(values, axis=None), color=COLOURS["blue"], lw=2)
-        ax.axhline(printed, color="black", ls="--", lw=1.2)
-        above = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": "small"}
-        ax.annotate("the paper", (0, printed), **above)
-        ax.set(title=title, xticks=[])
-        ax.margins(y=0.1)
-    for i, (ax, (values, _)) in enumerate(zip(axes[-1], panels.values(), strict=True)):
-        if strips:
-            shown = _strips(ax, np.argsort(values, axis=None, kind="stable"), labelled=i == 0)
-        ax.set_xlabel(f"{values.size:,} specifications")
-    if strips:
-        key = figure.colorbar(shown, ax=axes, location="bottom", shrink=0.5, aspect=40, pad=0.07)
-        key.set_ticks([0, 1, 2], labels=["none here", "as often as anywhere", "twice as often"])
-        key.ax.tick_params(labelsize=9)
-    return figure
-
-
-def _strips(ax: Any, order: NDArray[np.intp], labelled: bool, bins: int = 72) -> Any:
-    """Draw a row for every way of every choice: how frequent it is along the order."""
-    made = np.unravel_index(order, choices.shape(choices.CHOICES))
-    rows, labels = [], []
-    for axis, (choice, ways) in enumerate(choices.CHOICES.items()):
-        for i, way in enumerate(ways):
-            rows.append(len(ways) * (made[axis] == i).reshape(bins, -1).mean(axis=1))
-            labels.append(f"{choice}: {way}")
-    extent = (0, len(order), len(rows) - 0.5, -0.5)
-    shown = ax.imshow(rows, cmap="Blues", vmin=0, vmax=2, aspect="auto", extent=extent)
-    first = np.cumsum([len(ways) for ways in choices.CHOICES.values()])[:-1]
-    ax.hlines(first - 0.5, 0, len(order), color="0.5", lw=0.8)
-    ax.set_yticks(range(len(rows)), labels if labelled else [], fontsize=9)
-    ax.tick_params(length=0)
-    return shown
 
 
 def draw_real_figures(dataset: str, data: Any, record: dict[str, Any], folder: Path) -> list[Path]:

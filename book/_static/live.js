@@ -173,14 +173,17 @@ var live = (function () {
     }});
   }
 
-  /** One of several ways, in a list of the browser's own. */
+  /** One of several ways, in a list of the browser's own; hidden while ways() has none. */
   function choice(figure, {label, ways, get, set}) {
     const box = element("label", {class: "live-choice"}, figure.controls);
     box.append(label + " ");
-    const node = element("select", {autocomplete: "off"}, box);
-    ways.forEach((way, i) => { element("option", {value: i}, node).textContent = way; });
+    const node = element("select", {autocomplete: "off", "aria-label": label}, box);
     node.addEventListener("change", () => { set(Number(node.value)); figure.changed(); });
-    figure.handles.push({show: () => { node.value = get(); }});
+    figure.handles.push({show: () => {
+      box.hidden = !ways();
+      node.replaceChildren(...(ways() || []).map((way, i) => new Option(way, i)));
+      node.value = get();
+    }});
   }
 
   function start(root) {

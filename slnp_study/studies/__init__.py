@@ -3,6 +3,7 @@
 from slnp_study.studies import (
     choices,
     dimensions,
+    forensics,
     learning,
     replication,
     rivals,
@@ -10,6 +11,6 @@ from slnp_study.studies import (
     tuning,
 )
 
-_ALL = (replication, tuning, choices, rivals, learning, dimensions, tables)
+_ALL = (replication, tuning, choices, rivals, learning, dimensions, forensics, tables)
 #: By the name that a study's records add to the data set's.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

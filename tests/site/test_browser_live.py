@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.stats import t
 from test_browser_pages import HTML
 
@@ -44,7 +45,7 @@ FIGURES = [
     ("09-fair-comparison", "words", "estimate"),
     ("09-fair-comparison", "words", "interval for new images"),
 ]
-PAGES = sorted({(page, figure) for page, figure, _ in FIGURES})
+PAGES = sorted({(page, figure) for page, figure, _ in FIGURES} | {("11-learning", "learning")})
 every_handle = pytest.mark.parametrize(("name", "figure", "handle"), FIGURES)
 every_figure = pytest.mark.parametrize(("name", "figure"), PAGES)
 
@@ -311,6 +312,48 @@ def test_gamma_by_the_slider_of_chapter_4(visit):
     check_simplex(state_of(root), given(root))
 
 
+def test_readings_and_anchor_of_chapter_11(visit):
+    _, root = visit("11-learning", "learning")
+    readings, anchor = root.locator("input").all()
+    for _ in range(20):
+        readings.press("ArrowRight")
+        anchor.press("ArrowRight")
+    root.get_by_role("button", name="Young only").click()
+    found, data = state_of(root), given(root)
+    assert found["readings"] > 12
+    assert found["anchor"] > 0.1
+    assert found["clumps"] == 1
+    X, Z = (
+        np.c_[
+            np.array(fish["flicker"])[:, : found["readings"]], fish["length"][found["clumps"] - 1]
+        ]
+        for fish in (data["old"], data["fresh"])
+    )
+    y, truth = np.array(data["old"]["y"]), np.array(data["fresh"]["y"])
+    ours = rounds(X, y, d=2, K=data["K"], anchor=found["anchor"])
+    for r, rate, J in zip(ours, found["rates"], found["J"], strict=False):
+        nearest = cdist(Z @ r.W, X @ r.W).argmin(axis=1)
+        expected = 100 * np.mean(y[nearest] == truth), r.J
+        np.testing.assert_allclose((rate, J), expected, **CLOSE)
+
+
+def test_every_choice_of_the_multiverse_can_be_made(visit):
+    _, root = visit("13-verdict", "multiverse")
+    start = state_of(root)["made"]
+    root.get_by_label("data set").select_option("digits")
+    root.locator("input").press("End")  # the narrowest width
+    for name, ways in list(multiverse.CHOICES.items())[1:]:
+        by_name = root.get_by_label(name, exact=True)
+        by_name.select_option(ways[-1] if start[name] != ways[-1] else ways[0])
+        root.get_by_label("a curve for each").select_option(name)
+        assert root.locator("svg path.chosen").count() == 1
+        assert root.locator("svg path[class^=way-]").count() == 2 * len(ways) + 1  # and names
+    found = state_of(root)
+    assert found["set"] == "digits"
+    assert all(found["made"][name] != start[name] for name in multiverse.CHOICES)
+    check_multiverse(found, given(root))
+
+
 @pytest.mark.parametrize(
     ("name", "figure", "handle", "answer"),
     [
@@ -444,6 +487,7 @@ def test_text_is_legible(visit, name, figure, width):
       .filter(node => {
         const [a, b] = [node, node.ownerSVGElement || root].map(box => box.getBoundingClientRect());
         return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
-          || a.bottom > b.bottom + 1 || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
+          || a.bottom > b.bottom + 1
+          || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
       }).map(node => node.textContent)""")
     assert outside == []

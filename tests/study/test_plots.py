@@ -14,7 +14,6 @@ from sklearn.utils import Bunch
 
 from slnp_study import paper, plots
 from slnp_study.statistics import Estimate, Finding, Verdict
-from slnp_study.studies import choices
 from slnp_study.tables import against_paper, differences_table
 
 HEIGHT, WIDTH, GAP = 3, 4, 2
@@ -213,35 +212,3 @@ def test_ours_beside_the_papers_in_numbers_and_drawn(gap):
             low, high = np.array(drawn[basis][2][0].get_segments())[:, :, 1].T
             assert np.allclose([points - low, high - points], FIVE_HALF)
     assert not found
-
-
-# Specifications
-
-
-def test_a_specification_curve_is_sorted_and_its_strips_say_where_each_way_is_frequent():
-    """Along 72 parts of the order, by counting; 1 is a way's share of all specifications."""
-    rng = np.random.default_rng(0)
-    values, other = rng.normal(size=(2, *choices.shape(choices.CHOICES)))
-    values[choices.where(d="half")] -= 100  # all of them in the first third
-    other[:] = 0  # of equals, the order of the choices
-    panels = {"one": (values, 2.5), "two": (other, 7.0)}
-    *curves, strips, others, _ = plots.specification_curves(panels, strips=True).axes
-    for ax, (title, (shown_values, printed)) in zip(curves, panels.items(), strict=True):
-        assert ax.get_title() == title
-        assert np.array_equal(ax.lines[0].get_ydata(), sorted(shown_values.flat))
-        assert set(ax.lines[1].get_ydata()) == {printed}
-    made = list(product(*choices.CHOICES.values()))
-    for ax, shown_values in ((strips, values), (others, other)):
-        order = sorted(range(len(made)), key=lambda i, of=shown_values: of.flat[i])
-        parts = np.reshape(order, (72, -1))
-        rows = {
-            f"{choice}: {way}": [
-                len(ways) * np.mean([made[i][k] == way for i in part]) for part in parts
-            ]
-            for k, (choice, ways) in enumerate(choices.CHOICES.items())
-            for way in ways
-        }
-        assert labels(strips, "y") == list(rows)
-        assert np.allclose(ax.images[0].get_array(), list(rows.values()))
-        if ax is strips:
-            assert np.allclose(rows["d: half"], [3] * 24 + [0] * 48)
