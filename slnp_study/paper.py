@@ -203,6 +203,11 @@ CLAIMS: dict[str, tuple[str, str]] = {
         "not be correct and computing the neighbors in proper low-dimensional space might be "
         "better for the purpose of classification.",
     ),
+    "fixed": (
+        "III",
+        "The analysis in Section 2 shows that existing methods employ fixed similarities for "
+        "learning projection vectors (matrix).",
+    ),
     "joint": (
         "I",
         "By jointing optimizing the similarity and the projection matrix, it is expected that our "

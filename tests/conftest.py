@@ -42,7 +42,7 @@ tqdm.set_lock(threading.RLock())
 
 
 #: Fixtures that take seconds: every test that asks for one of them is slow.
-SLOW_TO_MAKE = {"small", "small_ablation"}
+SLOW_TO_MAKE = {"small"}
 
 
 def pytest_collection_modifyitems(items):

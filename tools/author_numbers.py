@@ -19,11 +19,15 @@ from pathlib import Path
 import numpy as np
 
 from slnp_study import paper, records
+from slnp_study.contest import BASES, leads
 from slnp_study.paper import COMMON_BASES
-from slnp_study.statistics import WORDS, judge
+from slnp_study.statistics import WORDS, findings, judge, over_splits
+from slnp_study.studies.learning import OTHERS
+from slnp_study.studies.rivals import WIDTHS
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "REPLICATION.md", "paper.md", "book/index.md", "book/summary.md")
+PAGES = ("README.md", "REPLICATION.md", "paper.md")
+PAGES += tuple(f"book/{name}.md" for name in ("index", "summary", "testing-a-paper"))
 TITLES = {name: facts["title"] for name, facts in paper.DATASETS.items()}
 TUNED = [name for name in records.names() if name.endswith("-tuned")]
 COLUMNS = [(name, N_i) for name, sizes in paper.DIMENSIONS.items() for N_i in sizes]
@@ -70,28 +74,39 @@ def judged():
     return by_column, by_set
 
 
-def learning(name, variant):
-    """SLNP against other neighbours on a data set, where a class has more than K of them."""
-    found = read(f"{name}-ablation").verdicts.items()
-    return [each.new for (_, other, _), each in found if other == variant]
+@cache
+def learned():
+    """(data set, basis) -> learned minus fixed neighbours at the paper's K, mean of the columns.
+
+    For new images of the kind. The family is that of the plan: all others, K, bases and columns.
+    """
+    results = [read(f"{name}-learning") for name in TITLES]
+    family = judge(leads(results, "learned", OTHERS, BASES, lambda cell: (cell, cell.K)))
+    K = {name: paper.DATASETS[name]["K"] for name in TITLES}
+    return {(n, b): family[n, K[n], "fixed", b].new for n in TITLES for b in BASES}
 
 
-def tuned(other):
-    """SLNP against a rival, both tuned and each in the basis it chose, for these test images."""
-    return [each for name in TUNED for each in read(name).of(other)]
-
-
-KERNELS = {"LFDA": "local scaling", "LFDA, c = 1": "one width, c = 1"}
-KERNELS |= {f"LFDA, c = {c}": f"c = {c}" for c in (0.5, 0.25, 0.1)}
+TUNED_OTHERS = ("LFDA", "SLNP, fixed graph", "LDA", "PCA")
+TUNED_BASES = ("free", *COMMON_BASES)
 
 
 @cache
-def against_kernels(basis="orthonormal"):
-    """LFDA's kernel -> SLNP's mean lead on faces, objects and digits, for these test images."""
-    return {
-        title: [read(f"{name}-rivals").lead("SLNP", kernel, basis).these for name in TITLES]
-        for kernel, title in KERNELS.items()
-    }
+def tuned():
+    """(other, basis) -> SLNP minus it, both tuned: mean of four sets, taken as a sample of sets."""
+    pairs = [(other, basis) for other in TUNED_OTHERS for basis in TUNED_BASES]
+    means = [over_splits([read(name).mean(*pair) for name in TUNED], 0) for pair in pairs]
+    return dict(zip(pairs, findings(means), strict=True))
+
+
+KERNELS = {"LFDA": "local"} | {f"LFDA, c = {c}": f"{c}" for c in WIDTHS}
+
+
+@cache
+def against_kernels():
+    """(data set, kernel, basis) -> SLNP's mean lead over LFDA; all columns are in the family."""
+    found = judge(leads([read(f"{name}-rivals") for name in TITLES], "SLNP", tuple(KERNELS)))
+    means = {key: each for key, each in found.items() if key[1] == "mean"}
+    return {(name, KERNELS[of], basis): each for (name, _, of, basis), each in means.items()}
 
 
 def faces(kind, field):
@@ -144,26 +159,44 @@ def table_of_leads():
     for rival in RIVALS:
         for name, title in TITLES.items():
             found = [judged()[1][rival, basis, name] for basis in COMMON_BASES]
-            cells = [f"{f.points:+z.1f} ± {f.interval:.1f}, {f.word}" for f in found]
             lead = mean_of(name, printed("SLNP") - printed(rival))
-            rows.append([f"{rival}, {title}", f"{lead:+.1f}", *cells])
+            rows.append([f"{rival}, {title}", f"{lead:+.1f}", *map(cell, found)])
     return table(["SLNP minus", "printed", *COMMON_BASES], rows)
 
 
+def cell(finding, form=".1f"):
+    return f"{finding.points:+z{form}} ± {finding.interval:{form}}, {finding.word}"
+
+
 def table_of_kernels():
-    leads = printed("SLNP") - printed("LFDA")
-    rows = [["as printed", *(f"{mean_of(name, leads):+.1f}" for name in TITLES)]]
-    for title, found in against_kernels().items():
-        rows.append([title, *(f"{f.points:+z.1f} ± {f.interval:.1f}" for f in found)])
+    of_set = {name: mean_of(name, printed("SLNP") - printed("LFDA")) for name in TITLES}
+    rows = [["as printed", *(f"{lead:+.1f}" for lead in of_set.values())]]
+    for kernel in KERNELS.values():
+        found = [against_kernels()[name, kernel, "orthonormal"].these for name in TITLES]
+        title = "local scaling" if kernel == "local" else f"one width, c = {kernel}"
+        rows.append([title, *map(cell, found)])
     return table(["SLNP minus LFDA", *TITLES.values()], rows)
+
+
+def table_of_learning():
+    rows = [[title, *(cell(learned()[name, b]) for b in BASES)] for name, title in TITLES.items()]
+    return table(["learned minus fixed", *BASES], rows)
+
+
+def table_of_tuned():
+    found = {other: [tuned()[other, b] for b in TUNED_BASES] for other in TUNED_OTHERS}
+    rows = [[other, *(cell(f, ".2f") for f in each)] for other, each in found.items()]
+    return table(["SLNP minus", "each its own basis", *COMMON_BASES], rows)
 
 
 def facts():
     """Name -> text: everything that the pages can quote."""
     found = {"rates": table_of_rates(), "leads": table_of_leads(), "kernels": table_of_kernels()}
-    for name, *of_kernels in zip(TITLES, *against_kernels().values(), strict=True):
-        for title, f in zip(("local", "1", "0.5", "0.25", "0.1"), of_kernels, strict=True):
-            found[f"kernel.{title}.{name}"] = f"{f.points:+z.1f}"
+    found |= {"learning": table_of_learning(), "tuned": table_of_tuned()}
+    for (name, kernel, basis), verdict in against_kernels().items():
+        if basis == "orthonormal":
+            found[f"kernel.{kernel}.{name}"] = f"{verdict.these.points:+z.1f}"
+    for name in TITLES:
         found[f"printed.LFDA.{name}"] = f"{mean_of(name, printed('SLNP') - printed('LFDA')):+.1f}"
     for rival in RIVALS:
         leads = {basis: judged()[0][rival, basis] for basis in COMMON_BASES}
@@ -177,9 +210,7 @@ def facts():
         found |= {f"gap.{method}.{basis}": span(gap) for method, gap in gaps.items()}
         best = np.max([rates()[rival, basis] for rival in RIVALS], axis=0)
         found[f"first.{basis}"] = f"{np.sum(rates()['SLNP', basis] > best)} of {len(COLUMNS)}"
-    for name in TITLES:
-        found[f"learning.{name}"] = points(learning(name, "fixed"))
-    found["tuned.LFDA"] = count(tuned("LFDA"))
+    found["tuned.LFDA"] = count([each for name in TUNED for each in read(name).of("LFDA")])
     for K in (5, 9):
         J = faces(f"fig4/{K}", "paper")
         found[f"fig4.{K}"] = span(100 * (J[:, 9] / J[:, 0] - 1), "+.0f")

@@ -1,7 +1,6 @@
 """The studies of the replication, one file each; `STUDIES` lists them by name."""
 
 from slnp_study.studies import (
-    ablation,
     choices,
     dimensions,
     learning,
@@ -10,6 +9,6 @@ from slnp_study.studies import (
     tuning,
 )
 
-_ALL = (replication, ablation, tuning, choices, rivals, learning, dimensions)
+_ALL = (replication, tuning, choices, rivals, learning, dimensions)
 #: By the name that a study's records add to that of the data set.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

@@ -15,7 +15,7 @@ from slnp_edu.steps import Array
 from slnp_study import paper
 from slnp_study.contest import Cell, Contest
 from slnp_study.protocol import METHODS, Part, directions
-from slnp_study.studies.ablation import variant
+from slnp_study.variants import variant
 
 #: The smallest, a middle and the largest column of each set.
 COLUMNS = {"yale_b": (5, 15, 30), "coil100": (6, 18, 30), "mnist": (5, 15, 30)}

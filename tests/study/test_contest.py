@@ -129,7 +129,7 @@ def test_pieces_of_a_class_are_tied_by_their_nearest_pairs():
 
 
 def test_a_unit_of_the_dimensions_in_plain_loops():
-    """Each method from its twin, 1-NN by sorting, in the folds of the training part as in the test part."""
+    """Each method from its twin, 1-NN by sorting, in the folds as in the test part."""
     contest = dimensions.STUDY.units.__self__
     cell = Cell(N_i=6, D_PCA=12, d=5, K=3)
     few = np.concatenate([np.flatnonzero(label == Y)[:20] for label in range(6)])

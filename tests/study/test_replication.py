@@ -1,4 +1,4 @@
-"""The replication and the ablation, unit by unit, against brute-force twins on a few digits."""
+"""The replication, unit by unit, against brute-force twins on a few digits."""
 
 from itertools import product
 
@@ -10,11 +10,10 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from slnp_edu.slnp import SLNP
-from slnp_study import paper, records, variants
+from slnp_study import paper, records
 from slnp_study.packing import unpack
 from slnp_study.protocol import METHODS, Split
-from slnp_study.statistics import difference, tally
-from slnp_study.studies import ablation, replication
+from slnp_study.studies import replication
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[Y < 4], Y[Y < 4]
@@ -114,47 +113,6 @@ def test_similarities_are_ranked_against_the_light_as_scipy_ranks_them():
             assert found[name][label] == pytest.approx(np.mean(correlations))
 
 
-@pytest.mark.parametrize("cluster", ["class", "image"])
-def test_an_ablation_is_that_of_its_splits(cluster):
-    found = ablation.column(X, Y, **SMALL, K=4, splits=3, cluster=cluster)
-    outcomes = {name: [] for name in ("uniform, 2", "uniform, 10", "random")}
-    clusters, near, kept = [], [], []
-    for seed in range(3):
-        split = small_split(seed)
-        A, y = split.A, split.y_train
-        assert found["tested"] == len(split.test)
-        clusters.append(split.y_test if cluster == "class" else split.test)
-        projections = {f"uniform, {n}": twins.slnp(A, y, 2, 4, n)[0] for n in (2, 10)}
-        draw = variants.drawn(A, y, 4, seed)  # checked in test_twins.py
-
-        def at_random(Y, j, others, draw=draw):
-            return twins.nearest(Y, j, draw[j], 4)
-
-        projections["random"] = twins.slnp(A, y, 2, 4, 10, choose=at_random)[0]
-        for name, W in projections.items():
-            outcomes[name].append([right(split, W, basis) for basis in BASES])
-        Z, to_near, to_all = A @ projections["uniform, 10"], [], []
-        for j in range(28):
-            own_class = np.flatnonzero(y == y[j])
-            after, before = (dict(map(reversed, twins.nearest(M, j, own_class, 4))) for M in (Z, A))
-            kept.append(len(after.keys() & before) / 4)
-            to_near += after.values()
-            to_all += [d for d, _ in twins.nearest(Z, j, own_class, 6)]
-        near.append(np.mean(to_near) / np.mean(to_all))
-    assert (found["nearness"], found["overlap"]) == pytest.approx((np.mean(near), np.mean(kept)))
-    outcomes = {name: np.array(each) for name, each in outcomes.items()}
-    for i, basis in enumerate(BASES):
-        ours = outcomes["uniform, 10"][:, i]
-        assert found["rounds"]["uniform"][basis][9] == ours.sum()
-        for name in ("uniform, 2", "random"):
-            theirs = outcomes[name][:, i]
-            assert found["lead"][name][basis] == (ours.sum(axis=1) - theirs.sum(axis=1)).tolist()
-            new = difference(tally(ours, theirs, clusters)).new
-            assert found["error"][name][i] == round(float(new.error), 4)
-    unit = ablation.units("mnist", splits=3)[0]
-    assert list(ablation.check(unit, found)) == []
-
-
 def test_a_table_holds_the_counts_and_the_images_of_its_split():
     found = replication.table(X, Y, **SMALL, K=4, seed=2)
     split = small_split(2)
@@ -225,13 +183,11 @@ def test_the_unit_of_the_tie_is_judged_in_the_orthonormal_basis(monkeypatch):
 @pytest.mark.parametrize("dataset", paper.DIMENSIONS)
 def test_a_unit_runs_what_its_key_says(dataset):
     found = {unit.key: unit.function for unit in replication.units(dataset, 2)}
-    columns = {unit.key: unit.function for unit in ablation.units(dataset, 2)}
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
         setting = {"N_i": N_i, **dimensions, "K": paper.DATASETS[dataset]["K"]}
         for seed in (0, 1):
             run = found.pop(f"table/{N_i:02}/{seed:02}")
             assert (run.func, run.keywords) == (replication.table, {**setting, "seed": seed})
-        assert columns[f"ablation/{N_i:02}"].keywords.items() > (setting | {"splits": 2}).items()
     of_figures = {"fig4": "convergence", "fig5-7": "learned", "fig6": "illumination", "tie": "tie"}
     for key, run in found.items():
         figure, *K, seed = key.split("/")
@@ -243,9 +199,8 @@ def test_a_unit_runs_what_its_key_says(dataset):
 
 @pytest.mark.parametrize("dataset", ["coil100", "mnist"])
 def test_a_record_is_read_as_paired_tests_of_its_counts(dataset):
-    """SLNP minus the other, by SciPy, from the JSON; and the ablation counted the same images."""
+    """SLNP minus the other, by SciPy, from the JSON."""
     units, tables = records.load(dataset)["units"], records.read(dataset)
-    of_ablation = records.read(f"{dataset}-ablation")
     p = {}
     for N_i, (i, basis) in product(tables.sizes, enumerate(BASES, start=1)):
         splits = [units[f"table/{N_i:02}/{seed:02}"] for seed in range(20)]
@@ -262,10 +217,6 @@ def test_a_record_is_read_as_paired_tests_of_its_counts(dataset):
             half = test.confidence_interval()
             assert np.allclose([found.points - found.interval, found.points + found.interval], half)
             p[N_i, other, basis] = test.pvalue
-        after_rounds = of_ablation.rates_by_round(N_i)["uniform"][basis]
-        assert after_rounds[-1] == pytest.approx(rates["SLNP"].mean(), abs=0.02)
-        lead = of_ablation.leads[N_i, "uniform, 2", basis].these.points
-        assert lead == pytest.approx(after_rounds[-1] - after_rounds[1])
     assert p.keys() == tables.verdicts.keys()
     first = min(p, key=p.get)  # one family for Holm's correction
     assert tables.verdicts[first].these.p_zero == pytest.approx(len(p) * p[first])
