@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS := 1
 # Text is UTF-8, in every process. alembic, which nbgrader uses, asks the locale and not Python: so both are set.
 export PYTHONUTF8 := 1
 export LC_ALL := $(if $(filter UTF-8,$(shell locale charmap 2>/dev/null)),$(LC_ALL),C.UTF-8)
-# What libraries keep in the home folder (fonts, connections, caches) goes into _build if it cannot be written to.
+# What libraries keep in the home folder (fonts, connections, caches) goes into _build if it can't be written to.
 ifneq ($(shell test -w "$$HOME" && echo writable),writable)
 export HOME := $(shell mkdir -p _build/home && cd _build/home && pwd)
 endif
@@ -100,7 +100,7 @@ ranges: .venv/.with-ranges  ## test the oldest and the newest versions allowed
 wheel: $(READY)  ## pack the method alone into _build/method
 	rm -rf _build/method && mkdir -p _build/method && cp -r slnp_edu pyproject.toml README.md LICENSE _build/method
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir _build/method _build/method
-requirements:  ## choose the exact versions of all packages anew
+requirements:  ## choose the exact versions of all packages again
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	$(INSTALL) ".[book,test]"
 	{ echo "# What make book and make test need, exactly. Made by make requirements."; $(FREEZE); } > requirements.txt

@@ -42,15 +42,15 @@ def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     W : array of shape (D, d)
         For scikit-learn's PCA pass ``pca.components_.T``, for its LDA ``lda.scalings_[:, :d]``.
     basis : {"own", "whitened", "orthonormal", "unit"}
-        "own" leaves W as its method made it; "whitened" gives ``W'StW = I``, the paper's (22), with
-        ``St = X'X``; "orthonormal" gives ``W'W = I``; "unit" scales each column to length 1.
+        "own" leaves W as its method made it. "whitened" gives ``W'StW = I``, the paper's (22), with
+        ``St = X'X``. "orthonormal" gives ``W'W = I``. "unit" scales each column to length 1.
     X : array of shape (N, D), optional
         The training samples, centred or not. Needed for "whitened" only.
 
     Returns
     -------
     W : array of shape (D, d)
-        With fewer columns if some cannot be had: no scale gives variance to a direction in which
+        With fewer columns if some can't be had: no scale gives variance to a direction in which
         the samples have none (D > N - 1, say), and what depends on the columns before it adds
         nothing. Such columns are dropped, as `slnp_edu.steps.whitening` drops them.
 
@@ -112,7 +112,7 @@ def check_integer(name: str, value: object, at_least: int) -> None:
 
 
 def check_number(name: str, value: Any, low: float, high: float = np.inf) -> None:
-    """Refuse what is not a number with ``low <= value < high``."""
+    """Refuse what isn't a number with ``low <= value < high``."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not low <= float(value) < high:
         limit = "" if np.isinf(high) else f" and below {high:g}"
@@ -122,7 +122,7 @@ def check_number(name: str, value: Any, low: float, high: float = np.inf) -> Non
 
 
 def _check_samples(X: Any, at_least: int = 1) -> Array:
-    """Return X as floats, or say in a sentence why it cannot be used."""
+    """Return X as floats, or say in a sentence why it can't be used."""
     if issparse(X):
         raise TypeError("X is a sparse matrix; pass a dense one, X.toarray().")
     try:
@@ -199,7 +199,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return True
 
     def _check_parameters(self) -> None:
-        """Refuse what is out of range; without parameters of its own there is nothing to refuse."""
+        """Refuse what is out of range. Without parameters of its own there's nothing to refuse."""
 
     @abstractmethod
     def _learn(self, X: Array, y: Any) -> Array: ...
@@ -235,7 +235,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 class GraphEmbedding(LinearProjection):
     """A method that pits two matrices against each other.
 
-    `_matrices` returns A and B; W makes ``tr(W'AW)`` as small as can be (as large, if
+    `_matrices` returns A and B. W makes ``tr(W'AW)`` as small as can be (as large, if
     ``maximises``) under ``W'BW = I``. Null directions of B are dropped.
     """
 

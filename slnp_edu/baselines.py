@@ -1,8 +1,8 @@
 """The methods SLNP is compared with: LPP, LFDA, MFA and LSDA.
 
 All learn W from a graph that is fixed beforehand in the original space. They say only which two
-matrices they pit against each other; `slnp_edu.base.GraphEmbedding` does the rest.
-PCA and LDA are scikit-learn's; `slnp_edu.base.in_basis` gives their directions the same bases.
+matrices they pit against each other. `slnp_edu.base.GraphEmbedding` does the rest.
+PCA and LDA are scikit-learn's. `slnp_edu.base.in_basis` gives their directions the same bases.
 
 In every method ``basis="own"``, the default, keeps the method's own constraint as its authors have
 it: ``W'BW = I``, with a B that differs from method to method. The other three give the same
@@ -15,7 +15,7 @@ don't collapse as SLNP can. But with as many features as samples LFDA, MFA and L
 without full rank, and drop the directions that B can't see, good ones among them. PCA first, then.
 
 The parameters of a method are the fields of its class, from which ``dataclass`` writes the
-constructor; comparison and printing stay scikit-learn's.
+constructor. Comparison and printing stay scikit-learn's.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -46,24 +46,24 @@ class LPP(GraphEmbedding):
     Makes ``w'X'LXw`` small against ``w'X'DXw``: neighbours in the original space stay close.
     Its supervised variant, ``within_classes=True``, links samples of the same class only.
 
-    Conventions. Two samples are linked if either is among the K nearest of the other; with
+    Conventions. Two samples are linked if either is among the K nearest of the other. With
     ``n_neighbors=None`` all are, as (13) is printed. No sample is linked with itself. The paper
-    does not say how t is chosen.
+    doesn't say how t is chosen.
 
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default the rank of the data; within classes C - 1 at most.
+        Directions (d). By default the rank of the data. Within classes C - 1 at most.
     n_neighbors : int or None, default 5
-        K; within classes N_i - 1 in smaller ones.
+        K. Within classes N_i - 1 in smaller ones.
     kernel : {"heat", "gaussian"}, default "heat"
-        "heat" is ``exp(-d^2 / t)`` (He and Niyogi, and (13)); "gaussian" is ``exp(-d^2 / 2t^2)``
+        "heat" is ``exp(-d^2 / t)`` (He and Niyogi, and (13)). "gaussian" is ``exp(-d^2 / 2t^2)``
         (Cai's code).
     t : float, optional
         Width of the kernel. By default the mean of d^2 over the linked pairs ("heat"), or the
         root of that mean ("gaussian").
     within_classes : bool, default False
-        Whether only samples of the same class are neighbours; ``fit`` then needs y.
+        Whether only samples of the same class are neighbours. ``fit`` then needs y.
     basis : {"own", "whitened", "orthonormal", "unit"}, default "own"
 
     Attributes
@@ -110,23 +110,23 @@ class LFDA(GraphEmbedding):
 
     Makes the local between-class scatter large against the local within-class scatter.
 
-    Conventions. What the similarity in (15)-(16) is depends on whom you ask; see ``kernel``. Only
+    Conventions. What the similarity in (15)-(16) is depends on whom you ask. See ``kernel``. Only
     pairs of one class have one, and the paper doesn't say how wide its kernel is.
 
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default C - 1 or the rank of the within-class scatter, whichever is less.
+        Directions (d). By default C - 1 or the rank of the within-class scatter, whichever is less.
     n_neighbors : int, default 7
-        K of the local scaling; N_i - 1 in smaller classes.
+        K of the local scaling. N_i - 1 in smaller classes.
     kernel : {"local", "heat"}, default "local"
         "local" is Sugiyama's local scaling, ``exp(-d^2 / (sigma_j sigma_k))``, where sigma is the
         distance to the K-th nearest sample *of the same class*. "heat" is what the paper prints,
         ``exp(-d^2 / t)`` with one width t for all (13), (15), and makes no use of K.
     t : float, optional
-        The width of "heat"; by default c times a mean of d^2, below.
+        The width of "heat". By default c times a mean of d^2, below.
     c : float, default 1.0
-        ``t = c * mean(d^2)``: the mean over all pairs of different samples of one class, those of
+        ``t = c * mean(d^2)``: the mean over all pairs of different samples of one class, of
         all classes in one pool, so a class counts by its number of pairs. A small c is a narrow
         kernel: only the nearest are similar.
     metric : {"weighted", "plain"}, default "weighted"
@@ -169,7 +169,7 @@ class LFDA(GraphEmbedding):
         return W
 
     def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
-        # Weight 1/N on every pair gives St; what differs from it within the classes is added.
+        # Weight 1/N on every pair gives St. What differs from it within the classes is added.
         N, D = X.shape
         within, between = np.zeros((D, D)), X.T @ X
         classes = [X[y == label] for label in np.unique(y)]
@@ -195,20 +195,20 @@ class LFDA(GraphEmbedding):
 
 @dataclass(eq=False, repr=False)
 class MFA(GraphEmbedding):
-    """Marginal Fisher Analysis (Yan et al.). The paper compares with it but does not define it.
+    """Marginal Fisher Analysis (Yan et al.). The paper compares with it but doesn't define it.
 
     Makes ``w'X'L_w Xw`` small against ``w'X'L_b Xw``. The first graph links each sample with its
-    K nearest of the same class, the second links near pairs of different classes; weights 0 or 1,
-    a pair is linked if either end asks for it.
+    K nearest of the same class, the second links near pairs of different classes. Weights are 0
+    or 1, and a pair is linked if either end asks for it.
 
-    Conventions. Codes differ in which between-class pairs are linked; see ``pairs``.
+    Conventions. Codes differ in which between-class pairs are linked. See ``pairs``.
 
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default C - 1 or the rank of the second matrix, whichever is less.
+        Directions (d). By default C - 1 or the rank of the second matrix, whichever is less.
     n_neighbors : int, default 5
-        k1; N_i - 1 in smaller classes.
+        k1. N_i - 1 in smaller classes.
     n_pairs : int, default 20
         k2, pairs of the second graph.
     pairs : {"class", "sample", "overall"}, default "class"
@@ -264,19 +264,19 @@ class MFA(GraphEmbedding):
 
 @dataclass(eq=False, repr=False)
 class LSDA(GraphEmbedding):
-    """Locality Sensitive Discriminant Analysis (Cai et al.). The paper does not define it.
+    """Locality Sensitive Discriminant Analysis (Cai et al.). The paper doesn't define it.
 
     One K-nearest-neighbour graph over all samples is split by label into ``W_w`` (same class) and
     ``W_b`` (different classes). W makes ``w'X'(beta/(1-beta) L_b + W_w)Xw`` large against
     ``w'X'D_w Xw``.
 
-    Conventions. Cai's code uses beta = 0.1 and counts each sample as its own neighbour; other
+    Conventions. Cai's code uses beta = 0.1 and counts each sample as its own neighbour. Other
     codes use 0.5 and no such self-loops.
 
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default C - 1 or the rank of ``X'D_w X``, whichever is less.
+        Directions (d). By default C - 1 or the rank of ``X'D_w X``, whichever is less.
     n_neighbors : int, default 5
         K of the one graph.
     beta : float, default 0.1
@@ -322,7 +322,7 @@ def _heat(squared: Array, t: Any) -> Array:
 
 
 def _width(squared: Array, c: float = 1.0) -> float:
-    """``c * mean(d^2)``; where all samples are equal any width will do."""
+    """``c * mean(d^2)``. Where all samples are equal any width will do."""
     return c * float(squared.mean() or 1.0)
 
 

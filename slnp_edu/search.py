@@ -21,7 +21,7 @@ _TREE = 24  # a tree pays in classes of this many samples, times K, times 2^d
 
 
 class Search:
-    """Find what `slnp_edu.steps.neighbours` finds, sooner; remember it for the next round.
+    """Find what `slnp_edu.steps.neighbours` finds, sooner. Remember it for the next round.
 
     Between two rounds the samples move a little, so the neighbours of the round before bound the
     distance to the K-th. The answer is the same with and without them.
@@ -139,7 +139,7 @@ def bound_kth(low: Array, k: int, near: Any) -> Array:
 
 
 def _nearest(Z: Array, rows: Any, i: Any, j: Any, k: int, zero: float) -> Any:
-    """The k nearest of each row and their squared distances; the pairs come sorted by i, then j."""
+    """The k nearest of each row and their squared distances. The pairs come sorted by i, then j."""
     D, step = np.empty(len(i)), max(1, 2**15 // Z.shape[1])  # 256 kB at once
     for some in map(slice, range(0, len(i), step), range(step, len(i) + step, step)):
         difference = Z.take(rows.take(i[some]), axis=0)

@@ -19,7 +19,6 @@ COLOURS = {
     "orange": "#E69F00",
     "sky": "#56B4E9",
     "green": "#009E73",
-    "yellow": "#F0E442",
     "blue": "#0072B2",
     "red": "#D55E00",
     "pink": "#CC79A7",
@@ -27,17 +26,17 @@ COLOURS = {
 #: One colour and one marker per class, in this order.
 CLASS_COLOURS = [COLOURS[name] for name in ("blue", "red", "green", "pink", "orange", "sky")]
 CLASS_MARKERS = ["o", "^", "s", "D", "v", "P"]
-#: One colour per method in every chapter; none of them is a colour of the first two classes.
+#: One colour per method in every chapter. None of them is a colour of the first two classes.
 METHOD_COLOURS = {
     "PCA": "#888888",
-    "LPP": COLOURS["yellow"],
+    "LPP": "#997700",  # the palette's own yellow can't be seen on white
     "LDA": COLOURS["black"],
     "LFDA": COLOURS["green"],
     "MFA": COLOURS["orange"],
     "LSDA": COLOURS["sky"],
     "SLNP": COLOURS["pink"],
 }
-#: One colour per rule for gamma in every chapter; the paper's is SLNP's.
+#: One colour per rule for gamma in every chapter. The paper's is SLNP's.
 RULE_COLOURS = {
     "paper": METHOD_COLOURS["SLNP"],
     "can": COLOURS["orange"],
@@ -84,8 +83,8 @@ def _code(function: Callable[..., Any]) -> str:
 def live(figure: str, **given: Any) -> HTML:
     """Ask for a live figure: the place where a script of the book draws it, and its data.
 
-    The cell that calls this draws a still picture first. It is what is seen in a notebook, on paper
-    and wherever scripts are off; in the book the script hides it when the live figure is there.
+    The cell that calls this draws a still picture first. It's what is seen in a notebook, on paper
+    and wherever scripts are off. In the book the script hides it when the live figure is there.
 
     Parameters
     ----------
@@ -104,7 +103,7 @@ def live(figure: str, **given: Any) -> HTML:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it; rounded, so that every processor writes the same."""
+    """As JSON can hold it. Rounded, so that every processor writes the same."""
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(value, list):
         return [_plain(entry) for entry in value]

@@ -65,13 +65,13 @@ def rounds(
     X : array of shape (N, D)
     y : array of shape (N,)
     d : int or None
-        Directions, at most the rank of the data; None for C - 1 or the rank, whichever is less.
+        Directions, at most the rank of the data. None for C - 1 or the rank, whichever is less.
     K : int
         Neighbours per sample, ``n_neighbors`` elsewhere: Algorithm 1 is in the paper's letters.
     rule : {"paper", "can", "fixed"}, default "paper"
-        How gamma is found; see `SLNP`.
+        How gamma is found. See `SLNP`.
     start : array, sparse array or LinearOperator of shape (N, N), optional
-        The similarities of the first W-step; by default ``1/N_i`` within each class.
+        The similarities of the first W-step. By default ``1/N_i`` within each class.
     find : callable, optional
         ``find(Y, y, K)`` returns the neighbours of each sample and their squared distances in the
         form of `neighbours`. By default it's `slnp_edu.search.Search`, which finds the same
@@ -81,7 +81,7 @@ def rounds(
         ``rescale(W)`` gives W another basis before the neighbours are looked for, say
         ``lambda W: in_basis(W, "unit")``. By default W stays whitened, as the paper has it.
     anchor : float, default 0.0
-        The share of LDA's within-class scatter in every W-step; see `SLNP`. Ours, not the paper's.
+        The share of LDA's within-class scatter in every W-step. See `SLNP`. Ours, not the paper's.
 
     Yields
     ------
@@ -123,13 +123,13 @@ def step_by_paper(distances: Array, K: int, gamma: Array | None) -> tuple[Array,
 
 
 def step_by_can(distances: Array, K: int, gamma: Array | None) -> tuple[Array, Array]:
-    """Take the upper bound of (45) as gamma; the (K+1)-th neighbour bounds it and gets 0."""
+    """Take the upper bound of (45) as gamma. The (K+1)-th neighbour bounds it and gets 0."""
     _, gamma = gamma_bounds(distances)
     return gamma, np.pad(s_step(distances[:, :K], gamma), ((0, 0), (0, 1)))
 
 
 def step_with_fixed_gamma(distances: Array, K: int, gamma: Array | None) -> tuple[Array, Array]:
-    """Keep the gamma of the first round, (52) over the K nearest; solve the S-step exactly."""
+    """Keep the gamma of the first round, (52) over the K nearest. Solve the S-step exactly."""
     gamma = gamma_step(distances[:, :K]) if gamma is None else gamma
     return gamma, exact_s_step(distances, gamma)
 
@@ -154,7 +154,7 @@ class SLNP(LinearProjection):
 
     Alternates three steps: W from the similarities (53)-(57), gamma from the projected distances
     (52), the similarities from both (38). It starts from ``s = 1/N_i`` within each class, so the
-    first round's W is that of LDA.
+    first round's W is LDA's.
 
     Reduce the data with PCA first, as the paper does. The constraint (22) makes every direction
     count alike, so among many weak features SLNP finds one in which only a few samples move, and
@@ -165,9 +165,9 @@ class SLNP(LinearProjection):
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default C - 1 or the rank of the data, whichever is less.
+        Directions (d). By default C - 1 or the rank of the data, whichever is less.
     n_neighbors : int, default 5
-        K, at least 2. In a class of N_i <= K samples it is cut to N_i - 1, with a warning.
+        K, at least 2. In a class of N_i <= K samples it's cut to N_i - 1, with a warning.
     max_iter : int, default 10
         The most rounds to run, the paper's P.
     tol : float, default 1e-6
@@ -176,14 +176,14 @@ class SLNP(LinearProjection):
     gamma : {"paper", "can", "fixed"}, default "paper"
         "paper": (52), again in each round. "can": the upper bound of (45), as in Nie's clustering
         with adaptive neighbours. "fixed": (52) in the first round, then kept, with the S-step
-        solved exactly over the whole class; J then never rises. It needs memory for N times the
+        solved exactly over the whole class. J then never rises. It needs memory for N times the
         largest N_i.
     basis : {"own", "whitened", "orthonormal", "unit"}, default "whitened"
         "whitened" is the paper's constraint (22), ``W'StW = I``, and SLNP's own: it gives every
         direction the same variance. "orthonormal" gives the same subspace a basis with
         ``W'W = I`` once the rounds are done: distances keep the units of the data, which suits
         images, and with it our rates come closest to the paper's. "unit" scales the columns to
-        length 1. Compare two methods only in the same basis; see `slnp_edu.base.in_basis`.
+        length 1. Compare two methods only in the same basis. See `slnp_edu.base.in_basis`.
     anchor : float, default 0.0
         A share a of LDA's within-class scatter that every W-step keeps: it minimises (1 - a) times
         SLNP's objective plus a times that scatter, as the sum of ``d_ijk / N_i`` over all pairs of
@@ -198,7 +198,7 @@ class SLNP(LinearProjection):
         The rows are the basis vectors: W transposed.
     mean_ : array of shape (D,)
     similarity_ : sparse array of shape (N, N)
-        S, in the order of the training rows, not symmetrised. A row sums to 1; the row of a
+        S, in the order of the training rows, not symmetrised. A row sums to 1. The row of a
         sample that is alone in its class is empty.
     gamma_ : array of shape (N,)
     objective_ : array of shape (rounds,)

@@ -1,7 +1,7 @@
 """The steps of SLNP as pure functions: neighbours, gamma, S, W, and the objective J.
 
 Rows of ``X`` are samples (N x D). Numbers in brackets are the paper's equations. Where the paper
-slips, these functions compute what it must mean; the book's errata list says where and why.
+slips, these functions compute what it must mean. The book's errata list says where and why.
 
 A class with fewer than K + 1 samples has fewer than K neighbours to offer. A missing neighbour
 is in the arrays at distance ``inf`` and gets similarity 0, so every array stays rectangular.
@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np.intp], Array]:
     """Find the K nearest samples of the same class, the sample itself excluded.
 
-    The distances are those of (28), ``d_ijk = ||W'x_ij - W'x_ik||^2``: squared throughout.
+    The distances are (28), ``d_ijk = ||W'x_ij - W'x_ik||^2``: squared throughout.
     This is the plain search: all pairs of a class, sorted. The estimators call
     `slnp_edu.search.Search`, which finds the same sooner and in less memory.
 
@@ -56,7 +56,7 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
     Returns
     -------
     indices : array of shape (N, K)
-        Row numbers of the neighbours, nearest first; ties go to the smaller number.
+        Row numbers of the neighbours, nearest first. Ties go to the smaller number.
     distances : array of shape (N, K)
         Squared distances, ascending. Where a class has no K-th neighbour to offer the distance
         is ``inf`` and the index is the sample's own.
@@ -102,13 +102,13 @@ def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
     Parameters
     ----------
     indices : array of shape (N, K)
-        Row numbers; a sample's own number marks a missing neighbour.
+        Row numbers. A sample's own number marks a missing neighbour.
     Y : array of shape (N, d)
 
     Returns
     -------
     distances : array of shape (N, K)
-        ``inf`` where a neighbour is missing; what is rounding counts as 0, as in `neighbours`.
+        ``inf`` where a neighbour is missing. What is rounding counts as 0, as in `neighbours`.
 
     Examples
     --------
@@ -126,13 +126,13 @@ def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
 def gamma_step(distances: ArrayLike) -> Array:
     """Regularisation of each sample, ``gamma_ij = (K-1)/2 * sqrt(sum_k d_ijk^2)`` (52).
 
-    It is 0 when K = 1 or when all K distances are 0. It never falls below the lower bound of (45),
+    It's 0 when K = 1 or when all K distances are 0. It never falls below the lower bound of (45),
     so the similarities of `s_step` are never negative (the lemma of the gamma chapter).
 
     Parameters
     ----------
     distances : array of shape (N, K)
-        Squared distances to the K neighbours, ``inf`` where there is none.
+        Squared distances to the K neighbours, ``inf`` where there's none.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def gamma_bounds(distances: ArrayLike) -> tuple[Array, Array]:
     Parameters
     ----------
     distances : array of shape (N, K + 1)
-        Squared distances to the K + 1 nearest, ascending. Where there is no (K+1)-th (``inf``),
+        Squared distances to the K + 1 nearest, ascending. Where there's no (K+1)-th (``inf``),
         the last one present takes its place, and the two bounds meet.
 
     Returns
@@ -180,19 +180,19 @@ def s_step(distances: ArrayLike, gamma: ArrayLike) -> Array:
     """Similarities to the K neighbours, ``s_ijk = eta - d_ijk / (2 gamma_ij)`` (38).
 
     With ``eta`` from (42) this is ``s_ijk = 1/K + (mean_k d_ijk - d_ijk) / (2 gamma_ij)``.
-    A row sums to 1; it is non-negative if gamma meets the lower bound of (45).
+    A row sums to 1. It's non-negative if gamma meets the lower bound of (45).
     Where gamma is 0 the row is ``1/K``.
 
     Parameters
     ----------
     distances : array of shape (N, K)
-        Squared distances to the K neighbours, ``inf`` where there is none.
+        Squared distances to the K neighbours, ``inf`` where there's none.
     gamma : array of shape (N,)
 
     Returns
     -------
     S : array of shape (N, K)
-        Similarities; 0 where there is no neighbour.
+        Similarities. 0 where there's no neighbour.
 
     Examples
     --------
@@ -211,12 +211,12 @@ def exact_s_step(distances: ArrayLike, gamma: ArrayLike) -> Array:
     """Exact minimiser of (26) for any gamma: the projection of ``-d / (2 gamma)`` on the simplex.
 
     This is (37) with the multiplier b kept: ``s_ijk = max(eta - d_ijk / (2 gamma_ij), 0)``.
-    As gamma falls to 0 the row tends to equal shares among the nearest; that is its value at 0.
+    As gamma falls to 0 the row tends to equal shares among the nearest. That is its value at 0.
 
     Parameters
     ----------
     distances : array of shape (N, M)
-        Squared distances to all candidates, ``inf`` where there is none.
+        Squared distances to all candidates, ``inf`` where there's none.
     gamma : array of shape (N,)
 
     Returns
@@ -318,7 +318,7 @@ def similarity_matrix(indices: NDArray[np.intp], S: Array) -> csr_array:
 def uniform_similarity(y: ArrayLike) -> LinearOperator:
     """The start: ``s_ijk = 1/N_i`` for every pair in a class, as an operator.
 
-    It is ``E E'`` with one column of E per class, ``1/sqrt(N_i)`` on its members, and is never
+    It's ``E E'`` with one column of E per class, ``1/sqrt(N_i)`` on its members, and is never
     written out. With it ``X'LX`` is the within-class scatter (5): the first W-step is LDA.
 
     Parameters
@@ -424,11 +424,11 @@ def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple
     ----------
     X : array of shape (N, D)
     S : array, sparse array or LinearOperator of shape (N, N)
-        Similarities; symmetrised here.
+        Similarities. Symmetrised here.
     n_components : int
         d, at most the rank of St.
     P : array of shape (D, rank), optional
-        Whitening of St, if already known: it is the same in every round. X should then be centred;
+        Whitening of St, if already known: it's the same in every round. X should then be centred.
         X'LX is the same wherever the origin is, up to rounding.
 
     Returns

@@ -21,7 +21,7 @@ def make_toy(
     Parameters
     ----------
     kind : {"points", "classes"}, default "points"
-        "points": the three points a, b, c of Fig. 1. In the plane b is the nearest to a; on the
+        "points": the three points a, b, c of Fig. 1. In the plane b is the nearest to a. On the
         length axis c is, and a and c are of one class.
         "classes": two classes with mean lengths -1 and 1 and standard deviation 0.4.
     n_samples : int, default 100
@@ -35,7 +35,7 @@ def make_toy(
     Returns
     -------
     Bunch
-        ``data`` (n, 2), ``target`` (n,), ``feature_names``; "points" has ``point_names`` too.
+        ``data`` (n, 2), ``target`` (n,), ``feature_names``. "points" has ``point_names`` too.
     """
     if kind not in ("points", "classes"):
         raise ValueError(f"kind must be points or classes; got {kind!r}.")
@@ -63,7 +63,7 @@ def make_fish(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make the fish of the book's running story: two kinds, one of which has two clumps.
 
-    Half of the fish are of kind 0 and are young (length about -2.5) or old (about 2.5); the
+    Half of the fish are of kind 0 and are young (length about -2.5) or old (about 2.5). The
     others, of kind 1, are of a length about 0, between them. Every length scatters by 0.5. How
     light a fish looks says nothing about its kind: the lamp flickers.
 

@@ -14,7 +14,7 @@ ARCHIVES = {name: each.archive for name, each in SETS.items() if each.archive}
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; return 0, or 2 after one sentence on standard error."""
+    """Run one command. Return 0, or 2 after one sentence on standard error."""
     args = _parser().parse_args(argv)
     try:
         args.run(args)
@@ -89,7 +89,7 @@ def _report(name: str, path: Path) -> None:
 
 
 def _named(args: argparse.Namespace) -> list[str]:
-    """The records asked for; if none was, all whose data are here, and a sentence on the others."""
+    """The records asked for, or all whose data are here, and a sentence on the others."""
     for name in args.names:
         records.parts(name)  # refuses a name that is none
     return args.names or [name for name in records.names() if _is_here(name)]
@@ -135,7 +135,7 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 def _check_alone(name: str, folder: Path) -> list[str]:
-    """Check a record whose data are not here, as far as that goes."""
+    """Check a record whose data aren't here, as far as that goes."""
     if not (folder / f"{name}.json").exists():
         print(f"{name}: no record either")
         return []

@@ -48,7 +48,7 @@ class Contest:
     cells: Mapping[str, list[Cell]]  #: by data set
     learn: Learn
     methods: tuple[str, ...]
-    by_image: tuple[str, ...]  #: those of which every digit is kept, not the counts alone
+    by_image: tuple[str, ...]  #: of these every digit is kept, not the counts alone
     chaotic: tuple[str, ...] = ()  #: rounding changes where these end, so `verify` leaves them out
     folds: int = 0  #: of a cross-validation within the training part, if there is to be one
 
@@ -107,7 +107,7 @@ class Contest:
         }
 
     def check(self, unit: Unit, recorded: Recorded) -> Iterator[str]:
-        """Say what is wrong with a recorded unit: its counts must be those of its outcomes."""
+        """Say what is wrong with a recorded unit: its counts must fit its outcomes."""
         tested = recorded["tested"]
         if max(map(max, recorded["right"].values())) > tested:
             yield f"{unit.key}: not every count is between 0 and the number of test images"
@@ -115,7 +115,7 @@ class Contest:
         expected = [count for name in kept for count in recorded["right"][name]]
         counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
         if counts.tolist() != expected:
-            yield f"{unit.key}: the counts are not those of the outcomes"
+            yield f"{unit.key}: the counts do not match the outcomes"
 
 
 def is_by_class(dataset: str) -> bool:
@@ -182,7 +182,7 @@ class Results:
         self._read: dict[Cell, tuple[NDArray[np.bool_], NDArray[Any]]] = {}
 
     def rates(self, cell: Cell, method: str, basis: str, of: str = "right") -> Array:
-        """Rates in per cent, one for each split; ``of="inner"`` within the training part."""
+        """Rates in per cent, one for each split. ``of="inner"`` within the training part."""
         units = self._units(cell)
         counts = [unit[of][method][BASES.index(basis)] for unit in units]
         tested = units[0]["tested"] if of == "right" else cell.N_i * len(self._sizes)
@@ -191,7 +191,7 @@ class Results:
     def lead(
         self, first: str, other: str, basis: str, cells: list[Cell] | None = None
     ) -> Difference:
-        """First method minus the other, the mean of the cells; of all if none are named."""
+        """First method minus the other, the mean of the cells, or of all if none are named."""
         chosen = self.cells if cells is None else cells
         return difference(*(self.tally(cell, first, other, basis) for cell in chosen))
 

@@ -78,7 +78,7 @@ def pack_counts(counts: Any) -> str:
 
 
 def unpack_counts(packed: str, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return the counts that `pack_counts` was given; ValueError if they don't have this shape."""
+    """Return the counts that `pack_counts` was given. ValueError if they have another shape."""
     planes = _bytes(packed, 2 * int(np.prod(shape))).reshape(2, -1)
     steps = np.ascontiguousarray(planes.T).view("<i2").ravel()
     return np.cumsum(steps, dtype=np.intp).reshape(shape)

@@ -15,9 +15,7 @@ from PIL import Image
 from slnp_edu.show import COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
-from slnp_study.paper import COMMON_BASES
-from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, summarise
-from slnp_study.studies import choices
+from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, reach
 
 #: How the words look: apart in grey print, too.
 _LOOKS: tuple[dict[str, Any], ...] = (
@@ -29,6 +27,12 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"facecolor": "#f5b58a", "edgecolor": "#fbe3d2", "hatch": "///", "lw": 0},
 )
 WORD = dict(zip(WORDS, _LOOKS, strict=True))
+#: How the bases look.
+BASIS: dict[str, dict[str, Any]] = {
+    "whitened": {"marker": "s", "color": COLOURS["red"]},
+    "orthonormal": {"marker": "o", "color": COLOURS["blue"]},
+    "unit": {"marker": "^", "color": "0.35"},
+}
 
 
 def image_grid(
@@ -160,7 +164,7 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     """Draw differences one below the other, each with its two intervals and its two words.
 
     A thick line is the 95 % interval on these test images, a thin one that for new images of the
-    kind, where there is one; the grey band is the margin of a point. A word is corrected for its
+    kind, where there's one. The grey band is the margin of a point. A word is corrected for its
     family, an interval isn't. A `Finding` speaks of these test images only.
 
     Parameters
@@ -199,36 +203,36 @@ def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str 
     return ax
 
 
-def beside_paper(columns: Any, dataset: str) -> Figure:
-    """Tables II, IV and VI as a picture: the paper's rates, and where ours fall in both bases.
+def beside_paper(columns: Any, dataset: str, methods: Sequence[str], m: int = 5) -> Figure:
+    """Tables II, IV and VI as a picture: our mean minus the printed one, in every basis.
 
     Parameters
     ----------
     columns : mapping
-        ``N_i -> method -> basis -> `` rates in per cent, one per split.
+        Such as those of `slnp_study.tables.columns`.
     dataset : str
-
-    Returns
-    -------
-    matplotlib Figure
-        A panel for each method. A bar spans where 95 % of further single splits would fall.
+    methods : sequence of str
+        A panel each. What follows a comma is ours: "LFDA, c = 0.1" is held against LFDA.
+    m : int
+        A bar is as long as the means of ``m`` more splits would scatter. One that crosses zero
+        explains the paper's figure (`slnp_study.statistics.explained`).
     """
-    figure, axes = plt.subplots(1, len(paper.METHODS), figsize=(8, 3.2), sharey=True)
+    figure, axes = plt.subplots(1, len(methods), figsize=(7, 2.8), sharey=True)
     places = np.arange(len(columns))
-    looks = {"whitened": (-0.17, "s", COLOURS["red"]), "orthonormal": (0.17, "o", COLOURS["blue"])}
-    for ax, method in zip(axes, paper.METHODS, strict=True):
-        for basis, (aside, marker, colour) in looks.items():
-            found = [summarise(column[method][basis]) for column in columns.values()]
-            means, bars = [s.mean for s in found], [s.one_split for s in found]
-            style = {"fmt": marker, "ms": 4, "lw": 1.5, "color": colour}
-            ax.errorbar(places + aside, means, bars, label=f"ours, {basis}", **style)
-        printed = [paper.rate(dataset, method, N_i) for N_i in columns]
-        ax.plot(places, printed, "kx", ms=7, mew=1.8, label="the paper", zorder=3)
+    for ax, method in zip(axes, methods, strict=True):
+        ax.axhspan(-MARGIN, MARGIN, color="0.93", lw=0)
+        ax.axhline(0, color="0.5", lw=0.8)
+        printed = [paper.rate(dataset, method.split(",")[0], N_i) for N_i in columns]
+        for aside, (basis, look) in zip((-0.25, 0, 0.25), BASIS.items(), strict=True):
+            ours = [column[method][basis] for column in columns.values()]
+            gaps = np.mean(ours, axis=1) - printed
+            bars = [reach(rates, m) for rates in ours]
+            ax.errorbar(places + aside, gaps, bars, label=basis, ms=4, lw=1.2, ls="", **look)
         ax.set_xticks(places, list(map(str, columns)))
         ax.set(title=method, xlabel="N_i")
-    axes[0].set_ylabel("rate (per cent)")
-    figure.tight_layout(rect=(0, 0, 1, 0.93))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=3)
+    axes[0].set_ylabel("ours - printed (points)")
+    figure.tight_layout(rect=(0, 0, 1, 0.92))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=len(BASIS))
     return figure
 
 
@@ -255,103 +259,6 @@ def word_legend(figure: Figure) -> None:
     labels = [f"SLNP {word}" if word[0] in "ab" else word for word in WORD]
     figure.tight_layout(rect=(0, 0.15, 1, 1))
     figure.legend(handles, labels, loc="lower center", ncols=2)
-
-
-def verdict_grid(
-    verdicts: Mapping[tuple[int, str, str], Verdict], others: Sequence[str], scope: str = "new"
-) -> Figure:
-    """All comparisons of a data set at a glance: points in every cell, and its word as a colour.
-
-    Parameters
-    ----------
-    verdicts : mapping
-        Such as the verdicts of `slnp_study.studies.replication.Tables`.
-    others : names of methods
-        One row each, top to bottom.
-    scope : {"these", "new"}
-        These test images, or new images of the kind.
-
-    Returns
-    -------
-    matplotlib Figure
-        One panel a basis.
-    """
-    sizes = sorted({N_i for N_i, _, _ in verdicts})
-    figure, axes = plt.subplots(1, 2, figsize=(8, 1.3 + 0.3 * len(others)), sharey=True)
-    for ax, basis in zip(axes, COMMON_BASES, strict=True):
-        found = {
-            (other, str(N_i)): getattr(verdicts[N_i, other, basis], scope)
-            for other in others
-            for N_i in sizes
-        }
-        word_grid(ax, found, others, list(map(str, sizes)))
-        ax.set(xlabel="N_i", title=f"both {basis}")
-    word_legend(figure)
-    return figure
-
-
-def specification_curves(
-    panels: Mapping[str, tuple[NDArray[Any], float]], *, strips: bool = False
-) -> Figure:
-    """Specification curves: all specifications from the least value to the greatest.
-
-    Parameters
-    ----------
-    panels : mapping
-        From a title to values with the axes of `slnp_study.studies.choices.CHOICES`, and the figure
-        that the paper prints, drawn as a line across.
-    strips : bool
-        Below each curve a strip for every way to make a choice, dark where in the curve it is
-        frequent: 1 is its share of all specifications, so that an even strip has the same tint
-        whether a choice has two ways or three.
-
-    Returns
-    -------
-    matplotlib Figure
-        The first panels are the curves, left to right.
-    """
-    ratios = [1, 1.3] if strips else [1]
-    figure, axes = plt.subplots(
-        len(ratios),
-        len(panels),
-        squeeze=False,
-        sharex=True,
-        figsize=(8, 9.6 if strips else 3),
-        gridspec_kw={"height_ratios": ratios, "hspace": 0.08},
-    )
-    for ax, (title, (values, printed)) in zip(axes[0], panels.items(), strict=True):
-        ax.plot(np.sort(values, axis=None), color=COLOURS["blue"], lw=2)
-        ax.axhline(printed, color="black", ls="--", lw=1.2)
-        above = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": "small"}
-        ax.annotate("the paper", (0, printed), **above)
-        ax.set(title=title, xticks=[])
-        ax.margins(y=0.1)
-    for i, (ax, (values, _)) in enumerate(zip(axes[-1], panels.values(), strict=True)):
-        if strips:
-            shown = _strips(ax, np.argsort(values, axis=None, kind="stable"), labelled=i == 0)
-        ax.set_xlabel(f"{values.size:,} specifications")
-    if strips:
-        key = figure.colorbar(shown, ax=axes, location="bottom", shrink=0.5, aspect=40, pad=0.07)
-        key.set_ticks([0, 1, 2], labels=["none here", "as often as anywhere", "twice as often"])
-        key.ax.tick_params(labelsize=9)
-    return figure
-
-
-def _strips(ax: Any, order: NDArray[np.intp], labelled: bool, bins: int = 72) -> Any:
-    """Draw a row for every way of every choice: how frequent it is along the order."""
-    made = np.unravel_index(order, choices.shape(choices.CHOICES))
-    rows, labels = [], []
-    for axis, (choice, ways) in enumerate(choices.CHOICES.items()):
-        for i, way in enumerate(ways):
-            rows.append(len(ways) * (made[axis] == i).reshape(bins, -1).mean(axis=1))
-            labels.append(f"{choice}: {way}")
-    extent = (0, len(order), len(rows) - 0.5, -0.5)
-    shown = ax.imshow(rows, cmap="Blues", vmin=0, vmax=2, aspect="auto", extent=extent)
-    first = np.cumsum([len(ways) for ways in choices.CHOICES.values()])[:-1]
-    ax.hlines(first - 0.5, 0, len(order), color="0.5", lw=0.8)
-    ax.set_yticks(range(len(rows)), labels if labelled else [], fontsize=9)
-    ax.tick_params(length=0)
-    return shown
 
 
 def draw_real_figures(dataset: str, data: Any, record: dict[str, Any], folder: Path) -> list[Path]:

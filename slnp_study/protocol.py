@@ -2,7 +2,7 @@
 
 Every method of a split sees the same training images and the same PCA. Each is fitted once and
 judged in every basis. Nothing is chosen on the test part: K, D_PCA and d are the paper's, and the
-baselines' own parameters are those of `METHODS`, set beforehand to what their authors or their
+baselines' own parameters are in `METHODS`, set beforehand to what their authors or their
 usual codes use.
 """
 
@@ -30,7 +30,7 @@ BASES = ("own", "whitened", "orthonormal")  # in which the records of the tables
 
 
 def _lda(A: Array, y: NDArray[Any], d: int, K: int) -> Array:
-    """scikit-learn's LDA, its first d directions; it has at most C - 1."""
+    """scikit-learn's LDA, its first d directions. It has at most C - 1."""
     W: Array = LinearDiscriminantAnalysis().fit(A, y).scalings_[:, :d]
     return W
 
@@ -61,11 +61,11 @@ METHODS: dict[str, Callable[..., Array]] = {
 
 
 def random_split(y: NDArray[Any], N_i: int, seed: int) -> tuple[Rows, Rows]:
-    """Draw N_i samples of each class for training; the rest is for the test.
+    """Draw N_i samples of each class for training. The rest is for the test.
 
     The draw depends on N_i as well as on the seed. Were it to depend on the seed alone, the
-    training set of a small N_i would lie within that of a larger one, and columns of a table that
-    look like so many pieces of evidence would share their luck.
+    training set of a small N_i would lie within a larger one's, and columns of a table that look
+    like so many pieces of evidence would share their luck.
 
     Returns
     -------
@@ -147,7 +147,7 @@ class Split(Part):
     Attributes
     ----------
     train, test : arrays of row numbers in X
-    A, y_train : the training part, of shape (n, D_PCA), and its labels; the columns have mean 0
+    A, y_train : the training part, of shape (n, D_PCA), and its labels. The columns have mean 0
     B, y_test : the test part and its labels
 
     Examples

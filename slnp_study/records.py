@@ -1,4 +1,4 @@
-"""What a run leaves behind, how it is read back, and how it is checked.
+"""What a run leaves behind, how it's read back, and how it's checked.
 
 A record is one JSON file in ``slnp_study/results``. The record of the paper's tables and figures
 has the name of its data set, such as ``mnist``, and a further study adds its own,
@@ -112,7 +112,7 @@ def reproduce(
     scheduler: str | None = None,
     folder: Path = RESULTS,
 ) -> Path:
-    """Run every unit that is not done yet, then write the record.
+    """Run every unit that isn't done yet, then write the record.
 
     Shows a progress bar and an estimate of what is left.
 
@@ -123,7 +123,7 @@ def reproduce(
     splits : int, optional
         As many as the study has, if not given.
     n_jobs : int
-        Processes on this machine; the record does not depend on it.
+        Processes on this machine. The record doesn't depend on it.
     scheduler : str, optional
         Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``: the units run on its workers
         instead. What is finished is put aside here all the same.
@@ -164,7 +164,7 @@ def verify(
     name : str
         Of the record.
     sample : int or None
-        How many units, one of each kind at least, drawn at random; None for all.
+        How many units, one of each kind at least, drawn at random. None for all.
     n_jobs : int
     seed : int
         Of the draw.
@@ -184,9 +184,9 @@ def verify(
     report: dict[str, Any] = {"units": 0, "numbers": 0, "equal": 0}
     report["differences"] = check(name, record)
     if data.checksum != record["checksum"]:
-        report["differences"].append(f"{name}: the data differ from those of the record")
+        report["differences"].append(f"{name}: the data differ from the record")
     if _class_sizes(data.target) != record["class_sizes"]:
-        report["differences"].append(f"{name}: the classes are not those of the record")
+        report["differences"].append(f"{name}: the classes are not the ones on record")
     known = record["units"]  # those that `check` has found fault with are not run
     units = [u for u in study.units(dataset, record["splits"]) if u.key in known]
     units = [u for u in units if not _check_unit(study, u, known[u.key])]
@@ -213,20 +213,20 @@ def draw(units: Sequence[Unit], sample: int, seed: int) -> list[Unit]:
 
 
 def check(name: str, record: dict[str, Any]) -> list[str]:
-    """Say what is wrong with a record; nothing is run and no data are needed.
+    """Say what is wrong with a record. Nothing is run and no data are needed.
 
-    The settings must be those of the study, every unit must be there and none besides, and each
+    The settings must be the study's, every unit must be there and no other, and each
     must hold what the study's own check asks for.
     """
     dataset, study = parts(name)
     units = study.units(dataset, record["splits"])
     found = []
     if record["dataset"] != dataset:
-        found.append(f"{name}: the record is that of another data set")
+        found.append(f"{name}: the record is of another data set")
     if record["settings"] != json.loads(json.dumps(study.settings(dataset))):
-        found.append(f"{name}: the settings are not those of the paper and the experiments")
+        found.append(f"{name}: the settings are not the ones of the paper and the experiments")
     if record["seeds"] != study.seeds(record["splits"]):
-        found.append(f"{name}: the seeds are not those of the study")
+        found.append(f"{name}: the seeds are not the ones of the study")
     if any(record.get(name) != value for name, value in study.stamp().items()):
         found.append(f"{name}: the record was made under another plan")
     if [unit.key for unit in units] != list(record["units"]):
@@ -238,7 +238,7 @@ def check(name: str, record: dict[str, Any]) -> list[str]:
 
 
 def _check_unit(study: Study, unit: Unit, recorded: Recorded) -> list[str]:
-    """Hold a unit to its schema first; only what has passed can be looked into."""
+    """Hold a unit to its schema first. Only what has passed can be looked into."""
     if faults := _faults(recorded, unit.schema):
         return [f"{unit.key}: {fault}" for fault in faults]
     try:
@@ -252,7 +252,7 @@ def compare(
 ) -> tuple[int, int, list[str]]:
     """Compare what was computed with what is recorded, entry by entry.
 
-    A tolerance is for all entries, or there is one for each of the first level.
+    A tolerance is for all entries, or there's one for each of the first level.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def _short(value: Any) -> str:
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every number or string with the way to it; an empty list or dict is an entry, too."""
+    """Yield every number or string with the way to it. An empty list or dict is an entry, too."""
     if isinstance(value, dict | list) and value:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
@@ -324,7 +324,7 @@ def _class_sizes(y: NDArray[Any]) -> list[int]:
     """How many images each class has. They come class by class, so this is y in brief."""
     labels, sizes = np.unique(y, return_counts=True)
     if not np.array_equal(y, np.repeat(labels, sizes)):
-        raise RecordError("The images do not stand class by class.")
+        raise RecordError("The images are not sorted by class.")
     return [int(size) for size in sizes]
 
 
@@ -344,7 +344,7 @@ def _keep_only_matching(partial: Path, head: dict[str, Any]) -> None:
 def _run_all(
     units: Sequence[Unit], data: Any, n_jobs: int, scheduler: str | None, title: str
 ) -> Iterator[tuple[Unit, dict[str, Any]]]:
-    """Run units in several processes, here or on a cluster; yield each as it is done."""
+    """Run units in several processes, here or on a cluster. Yield each as it's done."""
     arrays = {name: data[name] for unit in units for name in unit.arrays}
     with _cluster(scheduler, list(arrays.values())):
         jobs = (delayed(_run)(unit, *(arrays[name] for name in unit.arrays)) for unit in units)
@@ -361,7 +361,7 @@ def _run(unit: Unit, *arrays: Any) -> tuple[Unit, dict[str, Any]]:
 
 @contextlib.contextmanager
 def _cluster(scheduler: str | None, arrays: list[Any]) -> Iterator[None]:
-    """Let joblib use the workers of a Dask scheduler, if one is named; send the arrays once."""
+    """Let joblib use the workers of a Dask scheduler, if one is named. Send the arrays once."""
     if scheduler is None:
         yield
         return

@@ -1,7 +1,7 @@
 """Two relatives of SLNP that are in no table of the paper: SOLDE and LADA.
 
 Both are known to us second-hand only. SOLDE asks for orthogonal directions, LADA learns its graph
-in rounds as SLNP does; ``basis="own"``, the default, is ``W'W = I`` for both.
+in rounds as SLNP does. ``basis="own"``, the default, is ``W'W = I`` for both.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -34,7 +34,7 @@ from slnp_edu.steps import (
 
 @dataclass(eq=False, repr=False)
 class SOLDE(LinearProjection):
-    """Stable Orthogonal Local Discriminant Embedding. The paper cites it but does not define it.
+    """Stable Orthogonal Local Discriminant Embedding. The paper cites it but doesn't define it.
 
     The definition is second-hand: it follows the account of Yang et al. (Pattern Recognition 71,
     2017). Two samples are neighbours if either is among the K nearest of the other. Neighbours of
@@ -44,7 +44,7 @@ class SOLDE(LinearProjection):
     directions are orthogonal.
 
     Conventions. ``L_d`` is the Laplacian of ``a S - (1 - a) H = S - (1 - a)`` and has negative
-    eigenvalues if a is small against the distances; then the ratio has no largest value, and
+    eigenvalues if a is small against the distances. Then the ratio has no largest value, and
     ``fit`` refuses. With the default sigma every S is at least 1/e, so any ``a > 1 - 1/e = 0.63``
     will do. Null directions of ``X'L_d X`` are dropped. Neither sigma nor a is known from the
     source: the defaults are ours.
@@ -52,7 +52,7 @@ class SOLDE(LinearProjection):
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default C - 1 or the rank of ``X'L_d X``, whichever is less.
+        Directions (d). By default C - 1 or the rank of ``X'L_d X``, whichever is less.
     n_neighbors : int, default 5
     a : float, default 0.75
         Weight of the similarity against the diversity, 0.5 <= a <= 1.
@@ -130,14 +130,14 @@ class LADA(LinearProjection):
     The definition is second-hand: it follows a transcription of the article's equations (7) to
     (17), not the article.
 
-    Conventions. A sample is not its own neighbour: printed with k = j in the sums, all of s would
+    Conventions. A sample isn't its own neighbour: printed with k = j in the sums, all of s would
     fall on the sample itself. Samples that coincide with others share s alike among these. Null
     directions of St are dropped. Distances of all pairs in a class are held at once.
 
     Parameters
     ----------
     n_components : int, optional
-        Directions (d); by default C - 1 or the rank of the data, whichever is less.
+        Directions (d). By default C - 1 or the rank of the data, whichever is less.
     max_iter : int, default 10
         The most rounds to run.
     tol : float, default 1e-6
@@ -188,9 +188,9 @@ class LADA(LinearProjection):
 
 
 def inverse_shares(distances: Array) -> Array:
-    """Rows proportional to ``1 / d`` that sum to 1; those at distance 0 share alike among them.
+    """Rows proportional to ``1 / d`` that sum to 1. Those at distance 0 share alike among them.
 
-    Distances ascend in each row and are ``inf`` where there is no neighbour, as `neighbours` has
+    Distances ascend in each row and are ``inf`` where there's no neighbour, as `neighbours` has
     them.
     """
     nearest = distances[:, [0]]
@@ -202,7 +202,7 @@ def inverse_shares(distances: Array) -> Array:
 
 
 def range_basis(B: Array) -> Array:
-    """Orthonormal basis of the range of B (D, rank); null directions are dropped."""
+    """Orthonormal basis of the range of B (D, rank). Null directions are dropped."""
     P = whitening(B)
     length: Array = np.linalg.norm(P, axis=0)
     return P / length
@@ -211,7 +211,7 @@ def range_basis(B: Array) -> Array:
 def trace_ratio(A: Array, B: Array, n_components: int) -> Array:
     """Make ``tr(W'AW) / tr(W'BW)`` as small as can be under ``W'W = I``, for a positive definite B.
 
-    The best W for a guess r of the ratio minimises ``tr(W'(A - rB)W)``; its own ratio is the next
+    The best W for a guess r of the ratio minimises ``tr(W'(A - rB)W)``. Its own ratio is the next
     guess. The guesses fall until they rest at the smallest ratio there is.
     """
     ratio = np.trace(A) / np.trace(B)  # some W reaches the ratio of the whole space

@@ -2,7 +2,7 @@
 
 `summarise` is for rates. Two methods are compared in three steps, each a function:
 
-1. `tally` counts, for each split and cluster, how many more images one of them got right;
+1. `tally` counts, for each split and cluster, how many more images one of them got right.
 2. `difference` turns counts into points, with two standard errors, for there are two questions:
 
    - *These test images*: had all possible splits of these very images been drawn, which method
@@ -10,7 +10,7 @@
      splits answers it.
    - *New images of the kind*: and with other subjects, objects or digits? Then the images that
      happened to be photographed are a sample too. They come in clusters: all images of a subject
-     or an object are hard or easy together; a digit is a cluster of its own.
+     or an object are hard or easy together. A digit is a cluster of its own.
 
 3. `judge` turns the differences of a family into words. It asks two separate questions, each with
    Holm's correction over the family. Is the difference other than zero? Is it within the margin
@@ -124,7 +124,7 @@ def tally(first: Array, second: Array, clusters: Array) -> Tally:
     first, second : boolean arrays of shape (splits, n_test)
         Was the test image recognised?
     clusters : array of shape (splits, n_test)
-        The subject or object that the test image shows; for digits, which image it is.
+        The subject or object that the test image shows. For digits, which image it is.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Estimate(NamedTuple):
 
     @property
     def p_zero(self) -> Any:
-        """Two-sided p of "there is no difference"."""
+        """Two-sided p of "there's no difference"."""
         return 2 * t.sf(np.abs(self.points) / np.maximum(self.error, 1e-12), self.df)
 
     def p_margin(self, margin: Any = MARGIN) -> Any:
@@ -188,19 +188,19 @@ class Difference(NamedTuple):
 def difference(*counts: Tally) -> Difference:
     """How far the first method is ahead, in points: on these test images and on new ones.
 
-    The variance for *these test images* is that of a mean over splits. *New images of the kind*
-    add the variance of a mean over clusters, less the part that the splits' own noise has in it:
+    The variance for *these test images* is a mean's over splits. *New images of the kind* add
+    the variance of a mean over clusters, less the part that the splits' own noise has in it:
     as in the two-way analysis of variance, (MS_splits + MS_clusters - MS_residual) / (splits x
-    clusters), where clusters are not allowed to lower it. The degrees of freedom are those of the
+    clusters), where clusters aren't allowed to lower it. The degrees of freedom come from the
     shorter side.
 
-    The methods are not trained again on other subjects. So "new images" means: tested on others
-    of the kind, all else as it was; with new training subjects the uncertainty can only grow.
+    The methods aren't trained again on other subjects. So "new images" means: tested on others
+    of the kind, all else as it was. With new training subjects the uncertainty can only grow.
 
     Parameters
     ----------
     *counts : Tally
-        One column of a table; or several of the same data set, then the mean of the columns. Their
+        One column of a table, or several of the same data set, then the mean of the columns. Their
         splits are independent, their clusters the same. Leading axes of the arrays are repetitions.
 
     Returns
@@ -250,7 +250,7 @@ def _shares(counts: Tally) -> tuple[Any, Array]:
 
 
 def _split_variance(shares: Array) -> Any:
-    """Of the mean over splits; the sum over clusters is a split's difference from that mean."""
+    """Of the mean over splits. The sum over clusters is a split's difference from that mean."""
     return np.var(shares.sum(axis=-1), axis=-1, ddof=1) / shares.shape[-2]
 
 
@@ -294,7 +294,7 @@ class Verdicts(dict[tuple[int, str, str], Verdict]):
     """The verdicts of one data set: ``(N_i, other, basis) -> Verdict``."""
 
     def words(self, other: str, basis: str, scope: str = "these") -> list[str]:
-        """One word for each column; ``scope`` is "these" test images or "new" ones."""
+        """One word for each column. ``scope`` is "these" test images or "new" ones."""
         return [getattr(verdict, scope).word for verdict in self._of(other, basis)]
 
     def points(self, other: str, basis: str) -> Array:
@@ -308,7 +308,7 @@ class Verdicts(dict[tuple[int, str, str], Verdict]):
 def judge(
     differences: Mapping[Key, Difference], margin: float | Mapping[Key, float] = MARGIN
 ) -> dict[Key, Verdict]:
-    """Turn differences into words; all comparisons of one family belong into one call.
+    """Turn differences into words. All comparisons of one family belong into one call.
 
     Parameters
     ----------

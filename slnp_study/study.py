@@ -14,7 +14,7 @@ PLANS = Path(__file__).parent / "plans"
 
 
 class RecordError(ValueError):
-    """A record doesn't hold or can't be made; the message says so in one sentence."""
+    """A record doesn't hold or can't be made. The message says so in one sentence."""
 
 
 class Tolerance(NamedTuple):
@@ -64,7 +64,7 @@ class Study:
         return list(range(self.first_seed, self.first_seed + splits))
 
     def stamp(self) -> dict[str, str]:
-        """Name and checksum of the plan, for the record's head; nothing without a plan."""
+        """Name and checksum of the plan, for the record's head, if there's a plan."""
         if not self.plan:
             return {}
         text = (PLANS / self.plan).read_bytes()
@@ -82,7 +82,7 @@ def entries(**schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def numbers(count: int, most: float | None = None) -> dict[str, Any]:
-    """Schema of a list of so many numbers; with ``most``, whole ones from 0 to it."""
+    """Schema of a list of so many numbers. With ``most``, whole ones from 0 to it."""
     item = {"type": "number"} if most is None else whole(most)
     return {"type": "array", "items": item, "minItems": count, "maxItems": count}
 

@@ -1,12 +1,11 @@
-"""Tables of the book: our rates beside the paper's, differences with their words, the claims."""
+"""Tables of the book: our rates beside the paper's, differences with their words."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from IPython.display import Markdown
 
-from slnp_study import paper
-from slnp_study.paper import COMMON_BASES
+from slnp_study import paper, records
+from slnp_study.contest import BASES
 from slnp_study.statistics import Estimate, Finding, explained, summarise
 
 NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
@@ -14,34 +13,50 @@ NB = "\N{NO-BREAK SPACE}"  # a line of a table breaks at other spaces only
 Columns = Mapping[int, Mapping[str, Mapping[str, Sequence[float]]]]
 
 
-def against_paper(columns: Columns, dataset: str) -> Markdown:
-    """Three rows per method: the paper's rate, then ours in each common basis, with its interval.
+def columns(dataset: str) -> Columns:
+    """Read the rates of all methods: the rivals', and of the tables what they don't have."""
+    rivals, tables = (records.read(name) for name in (f"{dataset}-rivals", dataset))
+    methods = rivals.contest.methods
+    return {
+        cell.N_i: tables.columns[cell.N_i]
+        | {m: {basis: rivals.rates(cell, m, basis) for basis in BASES} for m in methods}
+        for cell in rivals.cells
+    }
 
-    Bold where the paper's figure could be one more split of ours (`explained`).
+
+def against_paper(
+    columns: Columns, dataset: str, methods: Sequence[str] = paper.METHODS, m: int = 5
+) -> Markdown:
+    """Rows for each method: the paper's rate, then ours in each common basis, with its interval.
+
+    What follows a comma is ours: "LFDA, c = 0.1" is held against LFDA. Bold where the paper's
+    figure could be the mean of ``m`` more splits (`explained`).
     """
     rows = []
-    for method in paper.METHODS:
-        printed = [paper.rate(dataset, method, N_i) for N_i in columns]
-        rows.append([f"{method}, the paper", *(f"{rate:.2f}" for rate in printed)])
-        for basis in COMMON_BASES:
+    for method in methods:
+        printed = [paper.rate(dataset, method.split(",")[0], N_i) for N_i in columns]
+        if method in paper.METHODS:
+            rows.append([f"{method}, the paper", *(f"{rate:.2f}" for rate in printed)])
+        bases = next(iter(columns.values()))[method]
+        for basis in (b for b in BASES if b in bases):
             ours = [column[method][basis] for column in columns.values()]
-            cells = [_ours(rate, rates) for rate, rates in zip(printed, ours, strict=True)]
-            rows.append([f"ours, {basis}", *cells])
+            cells = [_ours(rate, rates, m) for rate, rates in zip(printed, ours, strict=True)]
+            rows.append([f"{method}, {basis}", *cells])
     return _markdown(["N_i =", *map(str, columns)], rows)
 
 
-def _ours(printed: float, rates: Sequence[float]) -> str:
+def _ours(printed: float, rates: Sequence[float], m: int) -> str:
     found = summarise(rates)
-    mark = "**" if explained(printed, rates) else ""
+    mark = "**" if explained(printed, rates, m) else ""
     return f"{mark}{found.mean:.1f}{NB}±{NB}{found.interval:.1f}{mark}"
 
 
 def differences_table(
     corner: str, rows: Mapping[str, Mapping[str, Finding | Estimate | None]]
 ) -> Markdown:
-    """Differences in points with their 95 % intervals and, where there is one, the word for each.
+    """Differences in points with their 95 % intervals and, where there's one, the word for each.
 
-    Bold is what is ahead, italic what is behind, by less than the margin or not; without words,
+    Bold is what is ahead, italic what is behind, by less than the margin or not. Without words,
     italic is an interval that holds zero.
 
     Parameters
@@ -49,7 +64,7 @@ def differences_table(
     corner : str
         What the rows are.
     rows : mapping
-        From the label of a row to its cells, from the label of a column to what stands there;
+        From the label of a row to its cells, from the label of a column to what stands there.
         None for a dash.
     """
     columns = list(next(iter(rows.values())))
@@ -67,48 +82,6 @@ def _difference(found: Finding | Estimate | None) -> str:
     return f"{points} {mark}{found.word}{mark}"
 
 
-class Ruling(NamedTuple):
-    """What came of a claim of the paper.
-
-    Parameters
-    ----------
-    parts : tuple of bool
-        What the claim says, part by part, each found to hold or not; none if nobody can tell.
-    reason : str
-        One sentence, with its figure.
-    decided : str
-        A link to the cell that decides it.
-    """
-
-    parts: tuple[bool, ...]
-    reason: str
-    decided: str
-
-    @property
-    def word(self) -> str:
-        """Say whether the claim holds.
-
-        Examples
-        --------
-        >>> [Ruling(p, "", "").word for p in ((True, True), (True, False), (False,), ())]
-        ['holds', 'holds in part', 'does not hold', 'cannot be decided']
-        """
-        if not self.parts:
-            return "cannot be decided"
-        if all(self.parts):
-            return "holds"
-        return "holds in part" if any(self.parts) else "does not hold"
-
-
-def claims_table(rulings: Mapping[str, Ruling]) -> Markdown:
-    """Every claim of `slnp_study.paper.CLAIMS` in the paper's words, and what came of it."""
-    rows = []
-    for name, (where, words) in paper.CLAIMS.items():
-        found = rulings[name]
-        rows.append([f"“{words}” ({where})", f"**{found.word}**", found.reason, found.decided])
-    return _markdown(["the paper says", "verdict", "because", "decided in"], rows, "---")
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], rest: str = "---:") -> Markdown:
-    lines = [header, ["---"] + [rest] * (len(header) - 1), *rows]
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
     return Markdown("\n".join("| " + " | ".join(line) + " |" for line in lines))

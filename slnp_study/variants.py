@@ -1,7 +1,7 @@
 """Variants of Algorithm 1, to see which of its parts does what.
 
 A variant changes one thing: which neighbours a sample has (`NEIGHBOURS`) or from which similarities
-the rounds start (`STARTS`); the number of rounds is how many one takes. All else is the paper's.
+the rounds start (`STARTS`). The number of rounds is how many one takes. All else is the paper's.
 Distances are those in the projected space, gamma is (52), S is (38).
 """
 
@@ -75,14 +75,14 @@ def whitened(X: Array) -> Array:
 
 
 def always(indices: Indices) -> Choice:
-    """Let the neighbours stay the same in every round; only their distances change."""
+    """Let the neighbours stay the same in every round. Only their distances change."""
     return lambda Y, y, K: (indices, distances_to(indices, Y))
 
 
 def drawn(X: Array, y: NDArray[Any], K: int, seed: int) -> Indices:
     """K others of the class for every sample, drawn once.
 
-    Each class is put in the order of its samples' features first, so that the draw does not depend
+    Each class is put in the order of its samples' features first, so that the draw doesn't depend
     on the order of the rows. A class of N_i <= K samples has N_i - 1 to offer, as in `neighbours`.
     """
     rng = np.random.default_rng(seed)
@@ -110,7 +110,7 @@ def farthest(Y: Array, y: NDArray[Any], K: int) -> tuple[Indices, Array]:
 
 
 def whole_class(Y: Array, y: NDArray[Any], K: int = 0) -> tuple[Indices, Array]:
-    """Let all others of the class be neighbours, however many they are."""
+    """Let all others of the class be neighbours, however many there are."""
     return neighbours(Y, y, int(np.unique(y, return_counts=True)[1].max()) - 1)
 
 
@@ -130,7 +130,7 @@ NEIGHBOURS: dict[str, Callable[[Array, NDArray[Any], int, int], Choice]] = {
     "whole class": lambda X, y, K, seed: whole_class,
 }
 
-#: The similarities of the first W-step. Each entry takes X, y and K; None is ``1/N_i``.
+#: The similarities of the first W-step. Each entry takes X, y and K. None is ``1/N_i``.
 STARTS: dict[str, Callable[[Array, NDArray[Any], int], csr_array | None]] = {
     "uniform": lambda X, y, K: None,
     "nearest": nearest_graph,

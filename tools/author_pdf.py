@@ -1,10 +1,10 @@
 """Print the built book into one PDF: title page, bookmarks, page numbers, links between chapters.
 
-Chromium prints each page of the table of contents as the style sheet says for paper; pypdf puts
+Chromium prints each page of the table of contents as the style sheet says for paper, and pypdf puts
 the parts together. Chromium writes a link to another page as an address and gives a position
 only to what is linked from the same page, so before a page is printed it gets an unseen link to
 each place that other pages point to, and afterwards addresses are turned into positions.
-Usage: python tools/author_pdf.py [file]    (after make book; needs chromium)
+Usage: python tools/author_pdf.py [file]    (after make book, with chromium)
 Without the name of a file the PDF goes beside the pages, and the landing page offers it.
 """
 
@@ -82,7 +82,7 @@ def title_page():
 
 
 def printed(names):
-    """The title page and each page of the book as PDF; and sheets with nothing but numbers."""
+    """The title page and each page of the book as PDF, and sheets with nothing but numbers."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
@@ -129,7 +129,7 @@ def target_of(link, base):
 def relink(writer, page, base, place_of):
     """Make the links of a page that came from the address `base` lead to places in the PDF.
 
-    Those to a file that is not in the PDF, such as a notebook to download, lead nowhere.
+    Those to a file that isn't in the PDF, such as a notebook to download, lead nowhere.
     """
     for link in (annotation.get_object() for annotation in page.get("/Annots", [])):
         target = target_of(link, base)

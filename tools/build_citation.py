@@ -21,7 +21,7 @@ LOST = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>This page is not in the book</title>
+<title>This page is not in the book</title><link rel="icon" href="data:,">
 <style>body {{ font: 1.1rem/1.5 sans-serif; margin: 15vh auto; max-width: 34rem; padding: 0 1rem }}
 :root {{ color-scheme: light dark }} a {{ color: inherit }}</style>
 <main><h1>This page is not in the book</h1>
@@ -88,7 +88,7 @@ def describe(app, pagename, templatename, context, doctree):
 
 
 def write_pages(app, exception):
-    """The page for what is not there; the list of pages, if they have an address."""
+    """The page for what isn't there. The list of pages, if they have an address."""
     if exception is not None or app.builder.name != "html":
         return
     out, base = Path(app.outdir), app.config.html_baseurl.rstrip("/")

@@ -29,7 +29,7 @@ IN_OTHER_WORDS = {
     r"\\text\{([^{}$]*)\$([^$]*)\$([^{}$]*)\}": r"\\text{\1}\2\\text{\3}",
     r"\\\\\s*\\end\{cases\}": r"\\end{cases}",  # it would be an empty row
 }
-# Latin, Greek, signs of punctuation, arrows, operators, brackets; bold and italic letters, digits.
+# Latin, Greek, signs of punctuation, arrows, operators, brackets. Bold and italic letters, digits.
 BLOCKS = "20-7E,A0-D7,391-3F6,2010-2064,210E,211D,2190-2194,2200-226F,22C0-22F1,2308-230B,23DC-23DF"
 BLOCKS += ",25A0,1D400-1D467,1D538-1D550,1D6A8-1D71B,1D736-1D74F,1D7CE-1D7D7"
 

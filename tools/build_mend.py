@@ -56,7 +56,7 @@ def with_size(tag, folder):
 
 
 def sheet(path, static):
-    """A style sheet with those that it imports; addresses as seen from the folder static."""
+    """A style sheet with those that it imports. Addresses as seen from the folder static."""
     text = path.read_text(encoding="utf-8").replace('@charset "UTF-8";', "")
     text = re.sub(r"url\((?=[\w.])(?!data:)", f"url({path.parent.relative_to(static)}/", text)
     return re.sub(r'@import "([^"]*)";', lambda name: sheet(path.parent / name[1], static), text)

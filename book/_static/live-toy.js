@@ -1,16 +1,15 @@
-/* Chapter 1: three fish, and an axis to turn. On which axes is b' the nearest to a', on which c'?
-The landing page has it small: the plane, and one sentence. */
+/* Chapter 1: three fish, and an axis to turn. On which axes is b' the nearest to a', on which c'? */
 
 live.figures.toy = function (figure, data) {
   "use strict";
-  const {digits, marks} = live, {small} = data, names = ["a", "b", "c"], pivot = [3, 2], radius = small ? 1.9 : 2.1;
+  const {digits, marks} = live, names = ["a", "b", "c"], pivot = [3, 2], radius = 2.1;
   let points, turn;  // the axis at turn degrees, of a whole turn
   function reset() { points = data.points.map(p => [...p]); turn = data.degrees; }
   reset();
 
   const plane = figure.panel({label: "Three fish in the plane of lightness and length, and an axis",
-    x: small ? [-1.4, 7.4] : [-0.4, 6.4], y: small ? [-0.2, 4.1] : [-0.4, 4.4], bottom: 20, left: 20});
-  const flat = small ? null : figure.panel({label: "The axis, laid flat", x: [-4.4, 4.4], y: [-1, 1], height: 110});
+    x: [-0.4, 6.4], y: [-0.4, 4.4], bottom: 20, left: 20});
+  const flat = figure.panel({label: "The axis, laid flat", x: [-4.4, 4.4], y: [-1, 1], height: 110});
   const at = degrees => [Math.cos(degrees * Math.PI / 180), Math.sin(degrees * Math.PI / 180)];
   const on_ring = degrees => at(degrees).map((u, i) => pivot[i] + radius * u);
   points.forEach((_, i) => figure.handle(plane, {
@@ -28,8 +27,8 @@ live.figures.toy = function (figure, data) {
     value: () => turn % 180, limits: [0, 180],
     text: () => `${digits(turn % 180, 1)} degrees`,
   });
-  if (!small) figure.button("Put everything back", reset);
-  if (!small) figure.hint("Dots are one kind of fish, the triangle is the other; a', b', c' are their shadows on the axis. Drag a "
+  figure.button("Put everything back", reset);
+  figure.hint("Dots are one kind of fish, the triangle is the other; a', b', c' are their shadows on the axis. Drag a "
     + "fish, or the knob of the axis: from then on the ring shows for every axis whose shadow is nearest to a', thick "
     + "where it is c', dashed where it is b'. By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
 
@@ -84,17 +83,15 @@ live.figures.toy = function (figure, data) {
       figure.touched ? draw_key() : "", draw_arcs(range), plane.across(pivot, u, "axis"),
       points.map((p, i) => [plane.line(p, foot(position[i]), "dotted"),
         plane.mark(foot(position[i]), marks[data.labels[i]](3.5))]));
-    flat?.draw(
+    flat.draw(
       flat.text([0, 1], "the axis, laid flat", {dy: 6}), flat.line([-4.4, 0], [4.4, 0], "axis"),
       flat.mark([position[nearest], 0], '<circle class="ring" r="13"/>'),
       points.map((_, i) => [flat.mark([position[i], 0], marks[data.labels[i]](6)),
         flat.text([position[i], 0], names[i] + "'", {dy: [-18, -18, 28][i]})]));
     const [to_b, to_c] = [1, 2].map(i => Math.abs(position[i] - position[0]));
-    const sentence = `${figure.touched ? "At" : "Turn the axis: at"} ${digits(turn % 180, 0)} degrees b' is ${
-      digits(to_b, 1)} from a', c' is ${digits(to_c, 1)}${figure.touched ? "; the arcs name the nearest" : ""}.`;
     return {
       state: {points, degrees: turn % 180, nearest: names[nearest], range},
-      text: small ? sentence : `Axis at ${digits(turn % 180, 1)} degrees: b' is ${digits(to_b, 2)} from a', c' is ${digits(to_c, 2)}, `
+      text: `Axis at ${digits(turn % 180, 1)} degrees: b' is ${digits(to_b, 2)} from a', c' is ${digits(to_c, 2)}, `
         + `so ${names[nearest]}' is the nearest; in the plane it is ${names[in_plane]}.`
         + (!figure.touched ? "" : range ? ` c' is the nearest from ${digits(range[0], 1)} to ${digits(range[1] % 180, 1)} degrees, on `
           + `${digits((range[1] - range[0]) / 1.8, 1)} % of all axes.`

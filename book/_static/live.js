@@ -173,6 +173,19 @@ var live = (function () {
     }});
   }
 
+  /** One of several ways, in a list of the browser's own; hidden while ways() has none. */
+  function choice(figure, {label, ways, get, set}) {
+    const box = element("label", {class: "live-choice"}, figure.controls);
+    box.append(label + " ");
+    const node = element("select", {autocomplete: "off", "aria-label": label}, box);
+    node.addEventListener("change", () => { set(Number(node.value)); figure.changed(); });
+    figure.handles.push({show: () => {
+      box.hidden = !ways();
+      node.replaceChildren(...(ways() || []).map((way, i) => new Option(way, i)));
+      node.value = get();
+    }});
+  }
+
   function start(root) {
     const figure = {
       handles: [],
@@ -192,6 +205,7 @@ var live = (function () {
     figure.handle = (where, options) => handle(figure, where, options);
     figure.button = (label, action) => button(figure, label, action);
     figure.slider = options => slider(figure, options);
+    figure.choice = options => choice(figure, options);
     const draw = figures[root.dataset.figure](figure, JSON.parse(root.dataset.given));
     root.figure = figure;
     figure.changed();
@@ -199,7 +213,7 @@ var live = (function () {
     (root.closest(".cell_output") || root.parentElement).classList.add("live-drawn");
   }
 
-  const fetched = {};
+  const NEEDS = {multiverse: "multiverse.js"}, fetched = {};
   function fetch(name) {
     fetched[name] ??= new Promise((done, failed) => {
       const script = element("script", {src: folder + name}, document.head);
@@ -211,7 +225,7 @@ var live = (function () {
 
   function begin() {
     for (const root of document.querySelectorAll(".live[data-figure]"))
-      Promise.all([fetch("steps.js"), fetch(`live-${root.dataset.figure}.js`)]).then(() => start(root));
+      Promise.all([NEEDS[root.dataset.figure] || "steps.js", `live-${root.dataset.figure}.js`].map(fetch)).then(() => start(root));
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();

@@ -1,7 +1,7 @@
 """The data sets of the book: real MNIST everywhere, real or rendered Yale B and COIL-100,
-and scikit-learn's digits, which the paper does not use.
+and scikit-learn's digits, which the paper doesn't use.
 
-One module a set: how it is loaded, how its official archive is read, and where it comes from.
+One module a set: how it's loaded, how its official archive is read, and where it comes from.
 """
 
 from functools import partial

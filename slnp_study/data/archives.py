@@ -1,6 +1,6 @@
 """Bring the real sets onto this machine: download, read the official archive, keep the images.
 
-An archive comes from elsewhere and is not trusted: nothing is unpacked to disk, and only image
+An archive comes from elsewhere and isn't trusted: nothing is unpacked to disk, and only image
 files of the expected names, format and size are read. The finished arrays are moved to their place
 in one step, so that the data folder holds all of a set or what it held before.
 """
@@ -90,7 +90,7 @@ def read_images(
 def _grey(name: str, raw: bytes, kind: str, mode: str, size: tuple[int, int]) -> np.ndarray:
     """Decode one image file to grey values.
 
-    Pillow's mode "F" holds grey values that are not rounded; it makes them from colours by
+    Pillow's mode "F" holds grey values that aren't rounded. It makes them from colours by
     ITU-R 601: 0.299 red + 0.587 green + 0.114 blue.
     """
     try:

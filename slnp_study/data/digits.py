@@ -18,7 +18,7 @@ Repository, 1998.
 
 
 def load_digits(*, return_X_y: bool = False) -> Any:
-    """Load scikit-learn's digits, class by class; a set that the paper does not use.
+    """Load scikit-learn's digits, class by class. The paper doesn't use this set.
 
     Returns
     -------

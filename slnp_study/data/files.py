@@ -1,7 +1,7 @@
 """What the loaders share: where files lie, how a prepared file is checked, the shape of a set.
 
 Every loader returns a scikit-learn ``Bunch`` or, with ``return_X_y=True``, ``(data, target)``.
-Real sets are looked for in ``$SLNP_EDU_DATA``, then in the user's cache folder; the module
+Real sets are looked for in ``$SLNP_EDU_DATA``, then in the user's cache folder. The module
 `slnp_study.data.archives` puts them there.
 """
 
@@ -22,11 +22,11 @@ STANDIN_TERMS = "made by this module, free to use like the rest of it (MIT)."
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """The real data asked for is not on this machine; the message says how to get it."""
+    """The real data asked for isn't on this machine. The message says how to get it."""
 
 
 class ArchiveError(ValueError):
-    """An archive or a data file is not what it should be; the message says why in one sentence."""
+    """An archive or a data file isn't what it should be. The message says why in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class Archive:
 
 
 class DataSet(NamedTuple):
-    """A real set: what loads it and, if it does not come with a package, its archive."""
+    """A real set: what loads it and, if it doesn't come with a package, its archive."""
 
     load: Callable[[], Any]
     archive: Archive | None = None
 
 
 def data_folders() -> list[Path]:
-    """Return the folders that are searched for real data, in order; the first is written to."""
+    """Return the folders that are searched for real data, in order. The first is written to."""
     named = os.environ.get("SLNP_EDU_DATA")
     return ([Path(named).expanduser()] if named else []) + [user_cache_path("slnp_edu")]
 
@@ -100,7 +100,7 @@ def load_prepared(archive: Archive) -> tuple[Arrays, dict[str, Any]]:
 
 
 def read_prepared(path: Path, archive: Archive) -> tuple[Arrays, str]:
-    """Read a prepared file and check its structure; return its arrays and its checksum."""
+    """Read a prepared file and check its structure. Return its arrays and its checksum."""
     raw = path.read_bytes()
     try:
         with np.load(io.BytesIO(raw), allow_pickle=False) as file:
@@ -162,7 +162,7 @@ def bunch(
 
 
 def check(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Refuse an argument that is not among those allowed."""
+    """Refuse an argument that isn't among those allowed."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
 

@@ -263,7 +263,7 @@ def _turn_from(phi: Array, start: Array) -> Array:
 def _solids(rng: np.random.Generator, n: int = 100) -> tuple[Array, Array, Array]:
     """Sample the surfaces of n solids: points and unit normals (n, 3, m), albedo (n, m).
 
-    A solid is a superellipse in plan and in profile, tapered, necked, with lobes and a fin. It is
+    A solid is a superellipse in plan and in profile, tapered, necked, with lobes and a fin. It's
     painted with a label, a band and a faint grain, and scaled to fill the frame as it turns.
     """
     p = _draw(rng, _SOLID, n)
@@ -302,13 +302,13 @@ def z_buffer(column: Array, row: Array, depth: Array, grey: Array, size: int) ->
     column, row : (views, m)
         Where the samples fall, in pixels, 0 <= . < size.
     depth : (views, m)
-        Larger is nearer; 0 < depth < 8.
+        Larger is nearer. 0 < depth < 8.
     grey : (views, m)
         0..255.
 
     Returns
     -------
-    (views, size, size), depth in the high bits and grey in the low 8; 0 where nothing fell.
+    (views, size, size), depth in the high bits and grey in the low 8. 0 where nothing fell.
     """
     index = row.astype(np.int32) * size + column.astype(np.int32)
     index += np.arange(len(index), dtype=np.int32)[:, None] * size**2
@@ -345,7 +345,7 @@ def render_objects(size: int = 16, seed: int = 0) -> Objects:
     lx, ly, lz = (np.float32(v) for v in (-0.40, -0.50, 0.77))
 
     def turned(a: Array, b: Array, c: Array | int) -> Array:
-        """a and b on the turntable, seen at all angles; c does not turn. (angles, m)"""
+        """a and b on the turntable, seen at all angles. c doesn't turn. (angles, m)"""
         return cos * a + (sin * b + c)
 
     # float32 halves the time. Sums are written out, so no library can reorder or fuse them.

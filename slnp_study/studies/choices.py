@@ -1,8 +1,9 @@
-"""Every way to run SLNP that the paper's words allow: a specification curve.
+"""Every way to run SLNP and two rivals that a reader might try: a specification curve.
 
-A *specification* settles all that the paper leaves open. Some choices touch every method alike
-(`COMMON_CHOICES`), the others are SLNP's own (`OWN_CHOICES`). A unit runs all specifications of one
-split, and LFDA and LDA wherever a choice applies to them; `rates` reads them back.
+A *specification* settles every choice. Some touch all methods alike (`COMMON_CHOICES`), the others
+belong to one method (`OWN_CHOICES`). The paper leaves some of them open (`OPEN`); on the others it
+has words, and all ways but one contradict them. A unit runs all specifications of one split of one
+column, `rates` reads them back. The plan is ``plans/choices.md``, an addendum.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,35 +16,53 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from slnp_edu.base import in_basis
+from slnp_edu.baselines import LFDA
 from slnp_edu.slnp import rounds
 from slnp_edu.steps import Array
 from slnp_study import paper
 from slnp_study.packing import pack_counts, unpack_counts
-from slnp_study.protocol import METHODS, RULES, nearest_neighbour_is_right, random_split
+from slnp_study.protocol import (
+    METHODS,
+    RULES,
+    directions,
+    nearest_neighbour_is_right,
+    random_split,
+)
+from slnp_study.studies.rivals import WIDTHS
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, whole
 from slnp_study.variants import STARTS
 
-SPLITS = 5
+SPLITS, FIRST_SEED = 3, 100
 
 #: What touches every method: the images, the number of directions, the distance of the 1-NN.
 COMMON_CHOICES: dict[str, tuple[Any, ...]] = {
     "images": ("raw", "unit norm"),
     "PCA on": ("training part", "all images"),
     "d": ("half", "paper's", "three halves"),
-    "basis": paper.COMMON_BASES,
+    "basis": (*paper.COMMON_BASES, "unit"),
     "metric": ("Euclidean", "cosine"),
 }
 
-#: What is SLNP's alone.
-OWN_CHOICES: dict[str, tuple[Any, ...]] = {
-    "start": tuple(STARTS),
-    "gamma": RULES,
-    "K": ("fewer", "paper's", "more"),
-    "rounds": (2, paper.ROUNDS),
+#: What is one method's alone: LFDA's kernel (Sugiyama's, or one width: c), LDA's directions.
+OWN_CHOICES: dict[str, dict[str, tuple[Any, ...]]] = {
+    "SLNP": {
+        "start": tuple(STARTS),
+        "gamma": RULES,
+        "K": ("fewer", "paper's", "more"),
+        "rounds": (2, paper.ROUNDS),
+    },
+    "LFDA": {"kernel": ("local scaling", *WIDTHS)},
+    "LDA": {"directions": ("d", "C - 1")},
 }
 
-#: The axes of all arrays below, in this order: 1,728 specifications.
-CHOICES = COMMON_CHOICES | OWN_CHOICES
+#: What a specification of each method settles.
+AXES = {method: COMMON_CHOICES | own for method, own in OWN_CHOICES.items()}
+
+#: The axes of all arrays below, in this order. An array has length 1 along another method's choice.
+CHOICES = {choice: ways for axes in AXES.values() for choice, ways in axes.items()}
+
+#: The choices on which the paper is silent. That COIL-100 was made grey is one more; ours is grey.
+OPEN = ("images", "PCA on", "basis", "metric", "kernel", "directions")
 
 #: What the paper says where it says it, and its silence read in the plainest way.
 AS_PRINTED = {
@@ -58,15 +77,11 @@ AS_PRINTED = {
     "rounds": paper.ROUNDS,
 }
 
-#: The column of each data set that is run, with about ten training images of a class.
-COLUMN = {"yale_b": 10, "coil100": 12, "mnist": 10}
+#: The smallest, a middle and the largest column of each set.
+COLUMNS = {"mnist": (5, 15, 30)}
 
 #: K for "fewer", "paper's" and "more".
 NEIGHBOURS = {"yale_b": (3, 5, 8), "coil100": (2, 3, 5), "mnist": (3, 6, 8)}
-
-#: Methods that make the common choices only.
-RIVALS = ("LFDA", "LDA")
-AXES = {"SLNP": CHOICES} | dict.fromkeys(RIVALS, COMMON_CHOICES)
 
 
 def shape(choices: Mapping[str, tuple[Any, ...]]) -> tuple[int, ...]:
@@ -80,10 +95,10 @@ def where(**made: Any) -> tuple[Any, ...]:
     Examples
     --------
     >>> all_of_them = np.zeros(shape(CHOICES))
-    >>> all_of_them[where(basis="orthonormal", rounds=2)].size
-    432
-    >>> all_of_them[where(**AS_PRINTED)].size
-    1
+    >>> all_of_them[where(basis="orthonormal", rounds=2)].shape
+    (2, 2, 3, 2, 2, 3, 3, 6, 2)
+    >>> all_of_them[where(**AS_PRINTED)].shape  # LFDA's kernels, LDA's directions
+    (6, 2)
     """
     made = {name.replace("_", " "): way for name, way in made.items()}
     return tuple(
@@ -97,7 +112,7 @@ def where(**made: Any) -> tuple[Any, ...]:
 def prepared(X: Array, train: NDArray[np.intp], D_PCA: int, images: str, pca_on: str) -> Array:
     """All images as a method gets them: normalised or not, then reduced by PCA.
 
-    The origin is the mean of what PCA was fitted on; from there the cosine measures its angles.
+    The origin is the mean of what PCA was fitted on. From there the cosine measures its angles.
     """
     if images == "unit norm":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -107,48 +122,54 @@ def prepared(X: Array, train: NDArray[np.intp], D_PCA: int, images: str, pca_on:
 
 
 def learned(A: Array, y: NDArray[Any], d: int, K: tuple[int, ...]) -> Iterator[Array]:
-    """Yield W of SLNP for every combination of `OWN_CHOICES`, the last choice changing fastest."""
-    most = max(OWN_CHOICES["rounds"])
-    for start, rule, k in product(OWN_CHOICES["start"], OWN_CHOICES["gamma"], K):
+    """Yield W of SLNP for every combination of its own choices, the last one changing fastest."""
+    starts, rules, _, numbers = OWN_CHOICES["SLNP"].values()
+    for start, rule, k in product(starts, rules, K):
         S = STARTS[start](A, y, k)
-        run = [r.W for r in islice(rounds(A, y, d, k, rule=rule, start=S), most)]
-        yield from (run[number - 1] for number in OWN_CHOICES["rounds"])
+        run = [r.W for r in islice(rounds(A, y, d, k, rule=rule, start=S), max(numbers))]
+        yield from (run[number - 1] for number in numbers)
+
+
+def lfda(A: Array, y: NDArray[Any], d: int) -> Iterator[Array]:
+    """Yield W of LFDA for every kernel."""
+    for c in OWN_CHOICES["LFDA"]["kernel"]:
+        own = {} if c == "local scaling" else {"kernel": "heat", "c": c}
+        yield directions(LFDA(d, metric="plain", **own), A, y)
 
 
 def run(
     X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: tuple[int, ...], seed: int
 ) -> dict[str, Any]:
-    """Judge every specification on one split.
-
-    Parameters
-    ----------
-    X : array of shape (N, D)
-    y : array of shape (N,)
-    N_i, D_PCA, d : int
-    K : tuple of int
-        For "fewer", "paper's" and "more".
-    seed : int
+    """Judge every specification on one split; K is for "fewer", "paper's" and "more".
 
     Returns
     -------
     dict
-        ``tested``: how many test images there are; each method of `AXES`: how many of them are
+        ``tested``: how many test images there are. Each method of `AXES`: how many of them are
         right, packed, with the axes of its choices.
     """
     train, test = random_split(y, N_i, seed)
     right: dict[str, list[int]] = {method: [] for method in AXES}
+    widths = (d // 2, d, min(3 * d // 2, D_PCA))
     for images, pca_on in product(CHOICES["images"], CHOICES["PCA on"]):
         Z = prepared(X, train, D_PCA, images, pca_on)
-        judge = partial(_judge, A=Z[train], y_train=y[train], B=Z[test], y_test=y[test])
-        for width in (d // 2, d, 3 * d // 2):
-            found = [judge(W) for W in learned(Z[train], y[train], width, K)]
-            right["SLNP"] += np.array(found).T.ravel().tolist()
-            for rival in RIVALS:
-                right[rival] += judge(METHODS[rival](Z[train], y[train], width, K[1]))
+        A, labels = Z[train], y[train]
+        judge = partial(judged, A=A, y_train=labels, B=Z[test], y_test=y[test])
+        kernels = list(lfda(A, labels, widths[-1]))  # the first directions are those of a smaller d
+        every = judge(METHODS["LDA, C - 1"](A, labels, d, 0))
+        for width in widths:
+            lda = judge(METHODS["LDA"](A, labels, width, 0))
+            found = {
+                "SLNP": [judge(W) for W in learned(A, labels, width, K)],
+                "LFDA": [judge(W[:, :width]) for W in kernels],
+                "LDA": [lda, every],
+            }
+            for method, counts in found.items():
+                right[method] += np.array(counts).T.ravel().tolist()
     return {"tested": len(test)} | {method: pack_counts(counts) for method, counts in right.items()}
 
 
-def _judge(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]) -> list[int]:
+def judged(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]) -> list[int]:
     """Right test images in each basis and metric, the metric changing fastest."""
     projections = [in_basis(W, basis, A) for basis in CHOICES["basis"]]
     return [
@@ -161,10 +182,13 @@ def _judge(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[
 
 
 def units(dataset: str, splits: int) -> list[Unit]:
-    """One unit for each split."""
-    setting = _setting(dataset)
+    """One unit for each split of each column."""
     schema = entries(tested=whole(), **dict.fromkeys(AXES, TEXT))
-    runs = {f"choices/{seed:02}": partial(run, seed=seed, **setting) for seed in range(splits)}
+    runs = {
+        f"choices/{N_i:02}/{seed}": partial(run, seed=seed, **_setting(dataset, N_i))
+        for N_i in COLUMNS[dataset]
+        for seed in range(FIRST_SEED, FIRST_SEED + splits)
+    }
     return [
         Unit(key, "choices", IMAGES, run, schema, readable=readable) for key, run in runs.items()
     ]
@@ -172,11 +196,12 @@ def units(dataset: str, splits: int) -> list[Unit]:
 
 def settings(dataset: str) -> dict[str, Any]:
     """Return what a record must have been made with."""
-    return {**_setting(dataset), "choices": CHOICES}
+    columns = [_setting(dataset, N_i) for N_i in COLUMNS[dataset]]
+    axes = {m: {choice: list(ways) for choice, ways in of.items()} for m, of in AXES.items()}
+    return {"columns": columns, "choices": axes, "open": list(OPEN)}
 
 
-def _setting(dataset: str) -> dict[str, Any]:
-    N_i = COLUMN[dataset]
+def _setting(dataset: str, N_i: int) -> dict[str, Any]:
     return {"N_i": N_i, **paper.DIMENSIONS[dataset][N_i], "K": NEIGHBOURS[dataset]}
 
 
@@ -193,46 +218,53 @@ def readable(recorded: Recorded) -> Recorded:
     return {**recorded, **counts}
 
 
-def rates(record: dict[str, Any]) -> dict[str, Array]:
+def rates(record: dict[str, Any]) -> dict[int, dict[str, Array]]:
     """Read the rates of a record in per cent.
 
     Returns
     -------
     dict
-        Method -> array of shape (splits, ...). SLNP's further axes are those of `CHOICES`. Those of
-        a rival are too, but with length 1 where the choice is not its own, so that
-        ``rates["SLNP"] - rates["LFDA"]`` is SLNP's lead in every specification.
+        N_i -> method -> array of shape (splits, ...). The further axes are those of `CHOICES`, with
+        length 1 where the choice is another method's, so that ``of["SLNP"] - of["LFDA"]`` is
+        SLNP's lead in every specification.
     """
     found = {}
-    for method, choices in AXES.items():
-        counts = np.array(
-            [
-                100 * unpack_counts(unit[method], shape(choices)) / unit["tested"]
-                for unit in record["units"].values()
-            ]
-        )
-        found[method] = counts.reshape(*counts.shape, *[1] * (len(CHOICES) - len(choices)))
+    for column in record["settings"]["columns"]:
+        keys = (f"choices/{column['N_i']:02}/{seed}" for seed in record["seeds"])
+        units = [record["units"][key] for key in keys]
+        found[column["N_i"]] = {
+            method: np.array(
+                [100 * _spread(unit[method], method) / unit["tested"] for unit in units]
+            )
+            for method in AXES
+        }
     return found
 
 
+def _spread(packed: str, method: str) -> NDArray[np.intp]:
+    """Counts of a method along the axes of `CHOICES`."""
+    axes = AXES[method]
+    full = [len(ways) if choice in axes else 1 for choice, ways in CHOICES.items()]
+    return unpack_counts(packed, shape(axes)).reshape(full)
+
+
 def marginal(values: Array, choice: str) -> Array:
-    """Mean over all other choices.
-
-    Parameters
-    ----------
-    values : array of shape (splits, ...)
-        With the axes of `CHOICES`, such as a rate of `rates`, or a lead.
-    choice : str
-
-    Returns
-    -------
-    means : array of shape (splits, ways)
-        One column for each way to make the choice.
-    """
+    """Mean over all other choices: (splits, ways), from rates or leads as `rates` shapes them."""
     axis = 1 + list(CHOICES).index(choice)
-    by_way = np.moveaxis(values, axis, 1).reshape(len(values), len(CHOICES[choice]), -1)
+    by_way = np.moveaxis(values, axis, 1).reshape(len(values), values.shape[axis], -1)
     means: Array = by_way.mean(axis=2)
     return means
 
 
-STUDY = Study("choices", tuple(COLUMN), SPLITS, units, settings, check, rates, sample=1)
+STUDY = Study(
+    "choices",
+    tuple(COLUMNS),
+    SPLITS,
+    units,
+    settings,
+    check,
+    rates,
+    sample=1,
+    first_seed=FIRST_SEED,
+    plan="choices.md",
+)

@@ -1,7 +1,7 @@
 """Does learning the neighbours help? The paper's loop against others that differ in one thing.
 
-The neighbours are learned, fixed beforehand, drawn, or the whole class, at three values of K; the
-loop measures in another basis; or the pieces into which a class falls are tied together. The plan
+The neighbours are learned, fixed beforehand, drawn, or the whole class, at three values of K. The
+loop measures in another basis, or the pieces into which a class falls are tied together. The plan
 is ``plans/verdict.md``.
 """
 

@@ -103,7 +103,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 def units(dataset: str, splits: int) -> list[Unit]:
-    """Return all units of a data set, in the order in which they are run."""
+    """Return all units of a data set, in the order in which they're run."""
     found = []
     for N_i, dimensions in paper.DIMENSIONS[dataset].items():
         setting = {"N_i": N_i, **dimensions, "K": paper.DATASETS[dataset]["K"]}
@@ -151,7 +151,7 @@ def table(
     -------
     dict
         ``tested``: how many test images there are. ``right``: method -> how many of them are
-        right in each of `BASES`. ``outcomes``: which ones, packed; see
+        right in each of `BASES`. ``outcomes``: which ones, packed. See
         `slnp_study.packing`.
     """
     split = Split(X, y, N_i=N_i, D_PCA=D_PCA, seed=seed)
@@ -254,7 +254,7 @@ def light_angles(azimuth: Array, elevation: Array) -> Array:
 def rank_correlation(P: Array, Q: Array) -> float:
     """Spearman's rank correlation of each row of P with the same row of Q, averaged.
 
-    P and Q are n x n; the diagonals are left out.
+    P and Q are n x n. The diagonals are left out.
     """
     others = ~np.eye(len(P), dtype=bool)
     P, Q = (rankdata(M[others].reshape(len(M), -1), axis=1) - len(M) / 2 for M in (P, Q))
@@ -263,7 +263,7 @@ def rank_correlation(P: Array, Q: Array) -> float:
 
 
 def rate_against(X: Array, y: NDArray[Any], figure: int, seed: int) -> dict[str, Any]:
-    """Figs. 8, 9 and 12: SLNP's rate in both bases against K or d; one curve point per value."""
+    """Figs. 8, 9 and 12: SLNP's rate in both bases against K or d. One curve point per value."""
     setting = paper.FIGURES[figure]
     split = Split(X, y, N_i=setting["N_i"], D_PCA=setting["D_PCA"], seed=seed)
     if figure == 9:
@@ -302,7 +302,7 @@ def with_drawn_tie(
         The training part after PCA.
     y : array of shape (N,)
     d : int
-        At least C - 1; with C - 1 nothing is tied, and the answer is that of `SLNP`.
+        At least C - 1. With C - 1 nothing is tied, and the answer is `SLNP`'s.
     K, seed, max_iter : int
 
     Returns
@@ -338,7 +338,7 @@ def settings(dataset: str) -> dict[str, Any]:
 
 
 def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
-    """Say what is wrong with a recorded column: its counts must be those of its outcomes."""
+    """Say what is wrong with a recorded column: its counts must fit its outcomes."""
     if unit.kind != "table":
         return
     right, tested = recorded["right"], recorded["tested"]
@@ -347,7 +347,7 @@ def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
     expected = [right[m][BASES.index(b)] for m in BY_IMAGE for b in COMMON_BASES]
     counts = unpack(recorded["outcomes"], len(expected), tested).sum(axis=1)
     if counts.tolist() != expected:
-        yield f"{unit.key}: the counts are not those of the outcomes"
+        yield f"{unit.key}: the counts do not match the outcomes"
 
 
 class Tables:

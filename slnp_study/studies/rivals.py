@@ -52,7 +52,7 @@ def _run(part: Part, cell: Cell) -> dict[int, Array]:
 
 
 def choose_rounds(part: Part, cell: Cell, seed: int) -> dict[str, int]:
-    """Choose P for each basis by cross-validation within the training part; of equals the least."""
+    """Choose P for each basis by cross-validation within the training part, the least of equals."""
     right = np.zeros((len(BASES), len(ROUNDS)), dtype=int)
     for fold in part.folds(FOLDS, seed):
         for j, W in enumerate(_run(fold, cell).values()):
@@ -86,7 +86,7 @@ STUDY = Contest(
     },
     learn=learn,
     methods=(*METHODS_OF_SLNP, *ANCHORED, "LFDA", *ONE_WIDTH, *OTHERS),
-    # NCA's 50 steps carry a rounding error to another answer; one flipped image, to another P.
+    # NCA's 50 steps carry a rounding error to another answer, one flipped image to another P.
     chaotic=("NCA", "SLNP, P chosen"),
     by_image=("SLNP", "SLNP, 2 rounds", *ANCHORED, "LFDA", *ONE_WIDTH[-2:], *OTHERS[:3]),
 ).study()

@@ -70,7 +70,7 @@ Comparison = tuple[int, str, str]  # N_i, the other method, the basis
 
 
 class Setting(NamedTuple):
-    """What is chosen, apart from the basis; `own` is whatever the method has of its own."""
+    """What is chosen, apart from the basis. `own` is whatever the method has of its own."""
 
     d: int
     D_PCA: int
@@ -143,7 +143,7 @@ def projections(
 ) -> Iterator[tuple[Setting, str, Array]]:
     """Yield each setting of a method, each basis, and the W (D_PCA, d) learned from A, y.
 
-    A holds as many PCA dimensions as any setting wants; a setting takes the first of them. Where
+    A holds as many PCA dimensions as any setting wants. A setting takes the first of them. Where
     directions are nested, all d of a setting come from one fit: Gram-Schmidt, too, goes column by
     column.
     """
@@ -197,13 +197,13 @@ def inner_counts(
 def choose(counts: NDArray[np.intp]) -> list[int]:
     """Return the best setting of each basis: most left-out samples right, of equals the first.
 
-    Counts are whole numbers, so rounding cannot break a tie; the first has the fewest directions.
+    Counts are whole numbers, so rounding can't break a tie. The first has the fewest directions.
     """
     return [int(best) for best in counts.argmax(axis=0)]
 
 
 def free(chosen: Sequence[int], inner: Sequence[int]) -> int:
-    """Return the better basis of the two settings chosen; of equals that whose setting is earlier.
+    """Return the better basis of the two settings chosen. The earlier setting wins a tie.
 
     Examples
     --------
@@ -314,14 +314,14 @@ def settings(dataset: str) -> dict[str, Any]:
 def split(
     X: Array, y: NDArray[Any], *, N_i: int, grid: Grid, seed: int, by_class: bool
 ) -> Recorded:
-    """Tune on the training part of a random split; the splits are those of the tables.
+    """Tune on the training part of a random split. The splits are the tables' own.
 
     Returns
     -------
     dict
         Of lists in the order of `METHODS`. ``chosen`` is a string, so that it's compared exactly:
         the places in `list_settings`, "whitened/orthonormal". ``inner`` and ``right`` are counts
-        in both bases, ``cosine`` and ``mean`` in the better one, which `free` names; ``by_class``
+        in both bases, ``cosine`` and ``mean`` in the better one, which `free` names. ``by_class``
         holds its outcomes, `sorted_within` the classes and packed.
     """
     train, test = random_split(y, N_i, seed)
@@ -455,7 +455,7 @@ def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
         expected = [right[free(places, inner)] for places, inner, right in pairs]
         found = unpack(recorded["by_class"], len(METHODS), tested).sum(axis=1).tolist()
         if found != expected:
-            yield f"{unit.key}: the counts are not those of the outcomes"
+            yield f"{unit.key}: the counts do not match the outcomes"
 
 
 STUDY = Study("tuned", tuple(GRIDS), SPLITS, units, settings, check, TunedRecord, sample=2)

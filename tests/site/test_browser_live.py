@@ -9,6 +9,8 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+from scipy.stats import t
 from test_browser_pages import HTML
 
 from slnp_edu.slnp import SLNP, rounds
@@ -21,11 +23,13 @@ from slnp_edu.steps import (
     s_step,
     w_step,
 )
+from slnp_study import multiverse, paper
+from slnp_study.statistics import Difference, Estimate, judge
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 #: Page, figure, and the handle that is dragged: (which panel, its name).
 FIGURES = [
-    ("index", "toy", "fish b"),
+    ("index", "multiverse", "your specification"),
     ("01-toy", "toy", "fish c"),
     ("01-toy", "toy", "angle of the axis"),
     ("01-toy", "rounds", "fish 7 of 60, kind 0"),
@@ -37,8 +41,11 @@ FIGURES = [
     ("06-w-step", "springs", "angle of the axis, on the curve"),
     ("06-w-step", "bases", "new fish, the star"),
     ("07-algorithm", "rounds", "fish 20 of 60, kind 1"),
+    ("13-verdict", "multiverse", "your specification"),
+    ("09-fair-comparison", "words", "estimate"),
+    ("09-fair-comparison", "words", "interval for new images"),
 ]
-PAGES = sorted({(page, figure) for page, figure, _ in FIGURES})
+PAGES = sorted({(page, figure) for page, figure, _ in FIGURES} | {("11-learning", "learning")})
 every_handle = pytest.mark.parametrize(("name", "figure", "handle"), FIGURES)
 every_figure = pytest.mark.parametrize(("name", "figure"), PAGES)
 
@@ -169,7 +176,22 @@ def check_rounds(state, given):
     )
 
 
+def check_multiverse(state, given):
+    [name] = [key for key, facts in paper.DATASETS.items() if facts["name"] == state["set"]]
+    ours, theirs, _ = multiverse.rates(name)
+    made = [ways.index(state["made"][name]) for name, ways in multiverse.CHOICES.items()]
+    assert abs(state["lead"] - (ours - theirs)[*made]) < 0.002  # as two bytes tell it
+
+
+def check_words(state, given):
+    error = state["interval"] / t.ppf(0.975, 19)
+    difference = Difference(0, 0, 0, Estimate(state["points"], error, 19), None)
+    assert judge({0: difference}, state["margin"])[0].these.word == state["word"]
+
+
 CHECKS = {
+    "words": check_words,
+    "multiverse": check_multiverse,
     "toy": check_toy,
     "simplex": check_simplex,
     "gamma": check_gamma,
@@ -290,12 +312,55 @@ def test_gamma_by_the_slider_of_chapter_4(visit):
     check_simplex(state_of(root), given(root))
 
 
+def test_readings_and_anchor_of_chapter_11(visit):
+    _, root = visit("11-learning", "learning")
+    readings, anchor = root.locator("input").all()
+    for _ in range(20):
+        readings.press("ArrowRight")
+        anchor.press("ArrowRight")
+    root.get_by_role("button", name="Young only").click()
+    found, data = state_of(root), given(root)
+    assert found["readings"] > 12
+    assert found["anchor"] > 0.1
+    assert found["clumps"] == 1
+    X, Z = (
+        np.c_[
+            np.array(fish["flicker"])[:, : found["readings"]], fish["length"][found["clumps"] - 1]
+        ]
+        for fish in (data["old"], data["fresh"])
+    )
+    y, truth = np.array(data["old"]["y"]), np.array(data["fresh"]["y"])
+    ours = rounds(X, y, d=2, K=data["K"], anchor=found["anchor"])
+    for r, rate, J in zip(ours, found["rates"], found["J"], strict=False):
+        nearest = cdist(Z @ r.W, X @ r.W).argmin(axis=1)
+        expected = 100 * np.mean(y[nearest] == truth), r.J
+        np.testing.assert_allclose((rate, J), expected, **CLOSE)
+
+
+def test_every_choice_of_the_multiverse_can_be_made(visit):
+    _, root = visit("13-verdict", "multiverse")
+    start = state_of(root)["made"]
+    root.get_by_label("data set").select_option("digits")
+    root.locator("input").press("End")  # the narrowest width
+    for name, ways in list(multiverse.CHOICES.items())[1:]:
+        by_name = root.get_by_label(name, exact=True)
+        by_name.select_option(ways[-1] if start[name] != ways[-1] else ways[0])
+        root.get_by_label("a curve for each").select_option(name)
+        assert root.locator("svg path.chosen").count() == 1
+        assert root.locator("svg path[class^=way-]").count() == 2 * len(ways) + 1  # and names
+    found = state_of(root)
+    assert found["set"] == "digits"
+    assert all(found["made"][name] != start[name] for name in multiverse.CHOICES)
+    check_multiverse(found, given(root))
+
+
 @pytest.mark.parametrize(
     ("name", "figure", "handle", "answer"),
     [
         ("01-toy", "toy", "angle of the axis", "c' is the nearest from"),
         ("05-gamma-step", "gamma", "gamma", "The formula for 5 would give"),
         ("06-w-step", "springs", "angle of the axis", "The least is"),
+        ("09-fair-comparison", "words", "estimate", "The 95 % interval"),
     ],
 )
 def test_the_answer_is_told_only_after_the_reader_has_moved_something(
@@ -344,7 +409,7 @@ def test_the_steps_one_by_one_and_a_reader_can_make_J_rise(visit):
 def test_the_still_picture_stands_without_scripts_and_on_paper(visit, name, figure):
     _, alone = visit(name, figure, java_script_enabled=False)
     page, root = visit(name, figure)
-    holder = "toy" if name == "index" else "cell_output"
+    holder = "finding" if name == "index" else "cell_output"
     beside = f"xpath=ancestor::div[contains(@class, '{holder}')]"
     panels = root.locator(".live-panels")
     assert panels.is_visible()
@@ -394,9 +459,10 @@ def test_everything_drawn_is_seen(visit, name, figure, scheme):
     handle = root.get_by_role("slider").first
     handle.press("ArrowRight")  # some is drawn only then
     assert root.evaluate(UNSEEN) == []
-    if figure == "springs":  # as they were once: drawn, and not seen
-        page.add_style_tag(content=".live .spring-0 { stroke: none !important }")
-        assert len(root.evaluate(UNSEEN)) > 100
+    look = root.locator("svg :is(circle, path, line, rect)[class]:not(.live-hit)").first
+    hide = f".{look.get_attribute('class').split()[0]} {{ stroke: none; fill: none }}"
+    page.add_style_tag(content=f".live svg {hide}")
+    assert root.evaluate(UNSEEN) != []
 
 
 @every_figure
@@ -405,7 +471,7 @@ def test_a_figure_fits_a_phone_with_its_controls(visit, name, figure):
     bar = page.locator(".bd-header-article").bounding_box()["height"]
     top, bottom = root.bounding_box(), root.locator(".live-state").bounding_box()
     assert bottom["y"] + bottom["height"] - top["y"] <= PHONE["viewport"]["height"] - bar
-    for target in root.locator(".live-hit, button, input").all():
+    for target in root.locator(".live-hit, button, input, select").all():
         size = target.bounding_box()
         assert min(size["width"], size["height"]) >= 32
 
@@ -417,9 +483,11 @@ def test_text_is_legible(visit, name, figure, width):
     sizes = root.evaluate("""root => [...root.querySelectorAll("text")].map(text =>
         parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)""")
     assert min(sizes) >= 10
-    outside = root.evaluate("""root => [...root.querySelectorAll("svg text")].filter(text => {
-        const [a, b] = [text, text.ownerSVGElement].map(node => node.getBoundingClientRect());
+    outside = root.evaluate("""root => [...root.querySelectorAll("svg text, label > *, button")]
+      .filter(node => {
+        const [a, b] = [node, node.ownerSVGElement || root].map(box => box.getBoundingClientRect());
         return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
-          || a.bottom > b.bottom + 1;
-      }).map(text => text.textContent)""")
+          || a.bottom > b.bottom + 1
+          || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
+      }).map(node => node.textContent)""")
     assert outside == []

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 from test_independent import drawn
 
-from slnp_study import paper, records
+from slnp_study import records
 from slnp_study.packing import pack_counts, unpack_counts
 from slnp_study.studies import choices
 
@@ -45,9 +45,11 @@ def projection(method, A, y, made):
     d = {"half": 2, "paper's": 4, "three halves": 6}[made["d"]]
     A = A - A.mean(axis=0)
     if method == "LDA":
-        return twins.lda(A, y, min(d, 4))
+        return twins.lda(A, y, 4 if made["directions"] == "C - 1" else min(d, 4))
     if method == "LFDA":
-        return twins.lfda(A, y, d)[0]
+        c = made["kernel"]
+        own = {} if c == "local scaling" else {"kernel": "heat", "c": c}
+        return twins.lfda(A, y, d, **own)[0]
     k = dict(zip(("fewer", "paper's", "more"), K, strict=True))[made["K"]]
     S = twins.nearest_graph(A, y, k) if made["start"] == "nearest" else None
     return twins.slnp(A, y, d, k, made["rounds"], made["gamma"], S)[0]
@@ -59,6 +61,7 @@ def by_hand(method, X, y, made):
     A = Z[train] - Z[train].mean(axis=0)
     W = projection(method, Z[train], y[train], made)
     G = W.T @ A.T @ A @ W if made["basis"] == "whitened" else W.T @ W
+    G = np.diag(np.diag(G)) if made["basis"] == "unit" else G
     V = solve_triangular(cholesky(G, lower=True), W.T, lower=True).T
     nearest = KNeighborsClassifier(1, algorithm="brute", metric=made["metric"].lower())
     nearest.fit(Z[train] @ V, y[train])
@@ -72,22 +75,23 @@ def test_slnp_is_learned_in_every_way_as_by_the_twin(images):
     """In the order of the choices, from samples that are not centred."""
     X, y = images
     X, y = X[y < 3][::4, 10:16], y[y < 3][::4]
-    names, ways = zip(*choices.OWN_CHOICES.items(), strict=True)
+    names, ways = zip(*choices.OWN_CHOICES["SLNP"].items(), strict=True)
     for made, W in zip(product(*ways), choices.learned(X, y, 2, K), strict=True):
         expected = projection("SLNP", X, y, {"d": "half"} | dict(zip(names, made, strict=True)))
         assert twins.angle(W, expected) < 1e-6, made
 
 
+FIRST = choices.AS_PRINTED | {"kernel": "local scaling", "directions": "d"}
 #: Each way of each choice occurs, and those that the paper's words suggest.
 MADE = [
-    choices.AS_PRINTED,
-    choices.AS_PRINTED | {"basis": "orthonormal", "rounds": 2},
-    choices.AS_PRINTED | {"metric": "cosine", "gamma": "can", "K": "more", "start": "nearest"},
-    choices.AS_PRINTED | {"images": "unit norm", "d": "half", "K": "fewer", "gamma": "fixed"},
-    choices.AS_PRINTED | {"PCA on": "all images", "basis": "orthonormal", "start": "nearest"},
-    choices.AS_PRINTED | {"metric": "cosine", "d": "three halves", "start": "nearest"},
-    choices.AS_PRINTED
-    | {"images": "unit norm", "PCA on": "all images", "d": "half", "gamma": "can", "rounds": 2},
+    FIRST,
+    FIRST | {"basis": "orthonormal", "rounds": 2, "kernel": 2},
+    FIRST | {"metric": "cosine", "gamma": "can", "K": "more", "start": "nearest", "kernel": 1},
+    FIRST | {"images": "unit norm", "d": "half", "K": "fewer", "gamma": "fixed", "kernel": 0.5},
+    FIRST | {"PCA on": "all images", "basis": "unit", "start": "nearest", "kernel": 0.25},
+    FIRST | {"metric": "cosine", "d": "three halves", "start": "nearest", "kernel": 0.1},
+    FIRST
+    | {"images": "unit norm", "d": "half", "gamma": "can", "rounds": 2, "directions": "C - 1"},
 ]
 
 
@@ -95,7 +99,7 @@ def test_a_specification_counts_as_many_right_as_the_twin(images, monkeypatch):
     """With three rounds in place of ten: of those there is a test above."""
     X, y = images
     assert all({made[name] for made in MADE} == set(w) for name, w in choices.CHOICES.items())
-    monkeypatch.setitem(choices.OWN_CHOICES, "rounds", (2, 3))
+    monkeypatch.setitem(choices.OWN_CHOICES["SLNP"], "rounds", (2, 3))
     unit = choices.run(X, y, N_i=N_I, D_PCA=D_PCA, d=D, K=K, seed=SEED)
     assert unit["tested"] == len(y) - 5 * N_I
     for method, axes in choices.AXES.items():
@@ -111,22 +115,24 @@ def test_a_specification_counts_as_many_right_as_the_twin(images, monkeypatch):
 
 
 def test_every_rate_and_mean_is_at_the_choices_it_belongs_to(unit):
-    """Specification by specification, in the order in which they were run."""
-    rates = choices.rates({"units": {"one": unit, "two": unit}})
-    counts = {
-        m: unpack_counts(unit[m], choices.shape(axes)).ravel() for m, axes in choices.AXES.items()
-    }
+    """Specification by specification, some of them."""
+    settings = {"columns": [{"N_i": 7}]}
+    units = {"choices/07/100": unit, "choices/07/101": unit}
+    (rates,) = choices.rates({"settings": settings, "units": units, "seeds": [100, 101]}).values()
+    counts = {m: unpack_counts(unit[m], choices.shape(axes)) for m, axes in choices.AXES.items()}
     lead = rates["SLNP"] - rates["LFDA"]
-    of_way = {(choice, way): [] for choice, ways in choices.CHOICES.items() for way in ways}
-    for i, ways in enumerate(product(*choices.CHOICES.values())):
-        made = dict(zip(choices.CHOICES, ways, strict=True))
-        expected = 100 * (counts["SLNP"][i] - counts["LFDA"][i // 36]) / 90
-        assert lead[(1, *choices.where(**made))] == pytest.approx(expected)
-        for each in made.items():
-            of_way[each].append(expected)
-    for choice, ways in choices.CHOICES.items():
-        expected = [np.mean(of_way[choice, way]) for way in ways]
-        assert np.allclose(choices.marginal(lead, choice), [expected, expected])
+    for made in MADE:
+        ours, theirs = (
+            counts[m][tuple(ways.index(made[name]) for name, ways in choices.AXES[m].items())]
+            for m in ("SLNP", "LFDA")
+        )
+        at = choices.where(**{name: way for name, way in made.items() if name != "directions"})
+        assert lead[(1, *at)] == pytest.approx(100 * (ours - theirs) / 90)
+    for choice, means in (("kernel", lead), ("basis", rates["LDA"]), ("K", rates["SLNP"])):
+        expected = [
+            means[(1, *choices.where(**{choice: way}))].mean() for way in choices.CHOICES[choice]
+        ]
+        assert np.allclose(choices.marginal(means, choice), [expected, expected])
 
 
 def test_counts_come_back_from_the_string():
@@ -149,47 +155,53 @@ FAULTS = {
     "a method less": lambda u: {k: v for k, v in u.items() if k != "LDA"},
     "an end cut off": damage("SLNP", lambda s: s[:-10]),
     "no string": damage("SLNP", lambda s: None),
-    "a count less": damage("LFDA", lambda s: pack_counts([1] * 47)),
-    "more than tested": damage("LDA", lambda s: pack_counts([91, *[90] * 47])),
-    "less than none": damage("LDA", lambda s: pack_counts([-1] * 48)),
+    "a count less": damage("LFDA", lambda s: pack_counts([1] * 431)),
+    "more than tested": damage("LDA", lambda s: pack_counts([91, *[90] * 143])),
+    "less than none": damage("LDA", lambda s: pack_counts([-1] * 144)),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_damaged_unit_is_found_without_running_it(unit, fault):
     record = records.load("mnist-choices")
-    record |= {"units": {"choices/00": unit}, "splits": 1, "seeds": [0]}
-    unit["LDA"] = pack_counts([0, 90] * 24)  # none right and all right are possible
+    first = next(iter(record["units"]))
+    unit["LDA"] = pack_counts([0, 90] * 72)  # none right and all right are possible
+    record["units"][first] = unit
     assert records.check("mnist-choices", record) == []
-    record["units"]["choices/00"] = FAULTS[fault](unit)
+    record["units"][first] = FAULTS[fault](unit)
     (found,) = records.check("mnist-choices", record)
-    assert found.startswith("choices/00")
+    assert found.startswith(first)
 
 
 def test_verify_compares_every_count_and_forgives_two_images(unit):
-    (described,) = choices.units("mnist", 1)
-    counts = unpack_counts(unit["SLNP"], choices.shape(choices.CHOICES))
+    described = choices.units("mnist", 1)[0]
+    counts = unpack_counts(unit["SLNP"], choices.shape(choices.AXES["SLNP"]))
     for by, faults in ((0, 0), (2, 0), (-2, 0), (3, 1)):
         changed = counts.copy()
         changed.flat[100] += by
         other = {**unit, "SLNP": pack_counts(changed)}
         both = (described.readable(each) for each in (unit, other))
         numbers, equal, differences = records.compare(*both, described.tolerance)
-        assert (numbers, numbers - equal) == (1 + 1728 + 2 * 48, by != 0)
+        assert (numbers, numbers - equal) == (1 + 2592 + 432 + 144, by != 0)
         assert len(differences) == faults
 
 
-@pytest.mark.parametrize("name", choices.COLUMN)
+@pytest.mark.parametrize("name", choices.COLUMNS)
 def test_what_several_records_hold_is_the_same_in_all(name):
-    """The specification as printed, in both bases, was run for the tables too."""
+    """The specification as printed was run on these splits for the rivals, too."""
     record = records.load(f"{name}-choices")
     assert records.check(f"{name}-choices", record) == []
-    rates, N_i = choices.rates(record), choices.COLUMN[name]
-    table = records.read(name).columns[N_i]
-    for basis in paper.COMMON_BASES:
-        made = choices.AS_PRINTED | {"basis": basis}
-        slnp = rates["SLNP"][(slice(None), *choices.where(**made))]
-        assert np.abs(slnp - table["SLNP"][basis][:5]).max() <= 0.1
-        for rival in choices.RIVALS:
-            common = (slice(None), *choices.where(**made)[:5], 0, 0, 0, 0)
-            assert np.abs(rates[rival][common] - table[rival][basis][:5]).max() <= 0.1
+    rivals = records.read(f"{name}-rivals")
+    for N_i, rates in choices.rates(record).items():
+        (cell,) = (cell for cell in rivals.cells if cell.N_i == N_i)
+        for basis in choices.CHOICES["basis"]:
+            at = (slice(None), *choices.where(**(choices.AS_PRINTED | {"basis": basis})))
+            common = (*at[:6], 0, 0, 0, 0)
+            theirs = {
+                m: rivals.rates(cell, m, basis)[: record["splits"]] for m in rivals.contest.methods
+            }
+            assert np.abs(rates["SLNP"][at].squeeze() - theirs["SLNP"]).max() <= 0.2
+            assert np.abs(rates["LDA"][common][..., 0].squeeze() - theirs["LDA"]).max() <= 0.2
+            for i, c in enumerate(choices.CHOICES["kernel"]):
+                lfda = theirs["LFDA" if c == "local scaling" else f"LFDA, c = {c}"]
+                assert np.abs(rates["LFDA"][common][..., i, 0].squeeze() - lfda).max() <= 0.2

@@ -95,10 +95,10 @@ def test_a_record_names_the_plan_that_was_committed_before_it(name):
     plan = PLANS / record["plan"]
     assert record["plan_sha256"] == hashlib.sha256(plan.read_bytes()).hexdigest()
     path, root = records.RESULTS / f"{name}.json", Path(__file__).parents[2]
-    log = ["git", "log", "--format=%H", "--"]
+    log = ["git", "log", "--format=%H"]
     planned, ran = (
-        subprocess.run([*log, file], cwd=root, capture_output=True, text=True).stdout.split()
-        for file in (plan, path)
+        subprocess.run([*log, *of], cwd=root, capture_output=True, text=True).stdout.split()
+        for of in (["--", plan], ["-S", record["plan_sha256"], "--", path])  # since it names it
     )
     if planned and ran:  # both are committed, and the history is here
         order = ["git", "merge-base", "--is-ancestor", planned[0], ran[-1]]  # its last, its first

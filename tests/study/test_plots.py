@@ -14,14 +14,12 @@ from sklearn.utils import Bunch
 
 from slnp_study import paper, plots
 from slnp_study.statistics import Estimate, Finding, Verdict
-from slnp_study.studies import choices
 from slnp_study.tables import against_paper, differences_table
 
 HEIGHT, WIDTH, GAP = 3, 4, 2
-BASES = ("whitened", "orthonormal")
 #: Standard deviation 1 over four splits.
 FOUR = np.array([-1.0, -1.0, 1.0, 1.0]) * np.sqrt(3) / 2
-MEAN_HALF, SPLIT_HALF = t.ppf(0.975, 3) / 2, t.ppf(0.975, 3) * np.sqrt(1.25)
+MEAN_HALF, FIVE_HALF = t.ppf(0.975, 3) / 2, t.ppf(0.975, 3) * np.sqrt(0.45)
 
 
 @pytest.fixture(autouse=True)
@@ -140,32 +138,26 @@ def test_the_forest_shows_both_intervals_the_margin_and_the_words():
     assert list(map(sorted, said)) == [["ahead", "undecided"], ["level"]]
 
 
-@pytest.mark.parametrize("scope", ["these", "new"])
-def test_the_grid_has_the_points_and_the_colour_of_the_word_of_one_scope(scope):
-    verdicts = {
-        (N_i, other, basis): Verdict(0, 9, 1, *pair[:: 1 if basis == "whitened" else -1])
-        for (other, N_i), pair in VERDICTS.items()
-        for basis in BASES
-    }
-    figure = plots.verdict_grid(verdicts, ("MFA", "LDA"), scope)
+def test_the_grid_has_the_points_and_the_colour_of_the_word():
+    found = {(other, str(N_i)): these for (other, N_i), (these, _) in VERDICTS.items()}
+    figure, ax = plt.subplots()
+    plots.word_grid(ax, found, ("MFA", "LDA"), ("5", "10"))
+    plots.word_legend(figure)
     (key,) = figure.legends
     names = [text.get_text().removeprefix("SLNP ") for text in key.get_texts()]
     colours = {
         patch.get_facecolor(): name for name, patch in zip(names, key.get_patches(), strict=True)
     }
     assert len(colours) == 6
-    for ax, basis in zip(figure.axes, BASES, strict=True):
-        assert basis in ax.get_title()
-        assert (labels(ax), labels(figure.axes[0], "y")) == (["5", "10"], ["MFA", "LDA"])
-        points = {text.get_position(): text.get_text() for text in ax.texts}
-        said = {
-            tuple(np.round(patch.get_center(), 6)): colours[patch.get_facecolor()]
-            for patch in ax.patches
-        }
-        for (x, N_i), (y, other) in product(enumerate((5, 10)), enumerate(("MFA", "LDA"))):
-            expected = getattr(verdicts[N_i, other, basis], scope)
-            assert float(points[x, y]) == pytest.approx(expected.points)
-            assert said[x, y] == expected.word
+    assert (labels(ax), labels(ax, "y")) == (["5", "10"], ["MFA", "LDA"])
+    points = {text.get_position(): float(text.get_text()) for text in ax.texts}
+    said = {
+        tuple(np.round(patch.get_center(), 6)): colours[patch.get_facecolor()]
+        for patch in ax.patches
+    }
+    for (x, N_i), (y, other) in product(enumerate(("5", "10")), enumerate(("MFA", "LDA"))):
+        assert points[x, y] == pytest.approx(found[other, N_i].points)
+        assert said[x, y] == found[other, N_i].word
 
 
 def rows_of(markdown):
@@ -191,71 +183,32 @@ def test_differences_table_has_points_half_width_and_the_word_if_there_is_one():
 # Beside the paper
 
 
-@pytest.mark.parametrize("gap", [3.421, -3.421, 3.681, -3.681])
+@pytest.mark.parametrize("gap", [2.021, -2.021, 2.281, -2.281])
 def test_ours_beside_the_papers_in_numbers_and_drawn(gap):
-    """The half-width of one more split is 3.56 here, that of the mean 1.59."""
+    """The half-width of the mean of five more splits is 2.13 here, that of the mean 1.59."""
+    methods = ("SLNP", "LFDA", "LFDA, c = 0.1")
+    printed = {m: np.array(paper.RATES["mnist"][m.split(",")[0]]) for m in methods}
+    off = {"whitened": -gap, "orthonormal": -20, "unit": 20}
     columns = {
-        N_i: {
-            method: {"whitened": rate - gap + FOUR, "orthonormal": rate - 20 + 2 * FOUR}
-            for method, rate in ((m, paper.rate("mnist", m, N_i)) for m in paper.METHODS)
-        }
-        for N_i in paper.DIMENSIONS["mnist"]
+        N_i: {m: {b: printed[m][i] + off[b] + FOUR for b in off} for m in methods}
+        for i, N_i in enumerate(paper.DIMENSIONS["mnist"])
     }
-    header, *rows = rows_of(against_paper(columns, "mnist"))
+    header, *rows = rows_of(against_paper(columns, "mnist", methods))
     assert header[1:] == ["5", "10", "15", "20", "25", "30"]
-    mark = "**" if abs(gap) < SPLIT_HALF else ""
-    axes = plots.beside_paper(columns, "mnist").axes
-    for i, (method, ax) in enumerate(zip(paper.METHODS, axes, strict=True)):
-        printed = np.array(paper.RATES["mnist"][method])
-        of_paper, whitened, orthonormal = (
-            [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row[1:]]
-            for row in rows[3 * i :][:3]
-        )
-        assert of_paper == [f"{rate:.2f}" for rate in printed]
-        assert whitened == [f"{mark}{rate - gap:.1f} ± {MEAN_HALF:.1f}{mark}" for rate in printed]
-        assert orthonormal == [f"{rate - 20:.1f} ± {2 * MEAN_HALF:.1f}" for rate in printed]
-
+    found = {row[0]: [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row[1:]] for row in rows}
+    assert found.pop("SLNP, the paper") == [f"{rate:.2f}" for rate in printed["SLNP"]]
+    assert found.pop("LFDA, the paper") == [f"{rate:.2f}" for rate in printed["LFDA"]]
+    mark = "**" if abs(gap) < FIVE_HALF else ""
+    axes = plots.beside_paper(columns, "mnist", methods).axes
+    for method, ax in zip(methods, axes, strict=True):
         assert (ax.get_title(), labels(ax)) == (method, header[1:])
-        crosses = next(line for line in ax.lines if line.get_label() == "the paper")
-        assert crosses.get_xydata().tolist() == list(map(list, enumerate(printed)))
-        drawn = {bars.get_label().removeprefix("ours, "): bars for bars in ax.containers}
-        for basis, middle, half in (
-            ("whitened", printed - gap, 1),
-            ("orthonormal", printed - 20, 2),
-        ):
-            assert np.allclose(drawn[basis][0].get_ydata(), middle)
+        drawn = {bars.get_label(): bars for bars in ax.containers}
+        for basis, points in off.items():
+            bold = mark if basis == "whitened" else ""
+            cells = [f"{bold}{r + points:.1f} ± {MEAN_HALF:.1f}{bold}" for r in printed[method]]
+            assert found.pop(f"{method}, {basis}") == cells
+            assert np.allclose(drawn[basis][0].get_ydata(), points)
             assert np.allclose(drawn[basis][0].get_xdata().round(), range(6))
             low, high = np.array(drawn[basis][2][0].get_segments())[:, :, 1].T
-            assert np.allclose([middle - low, high - middle], half * SPLIT_HALF)
-
-
-# Specifications
-
-
-def test_a_specification_curve_is_sorted_and_its_strips_say_where_each_way_is_frequent():
-    """Along 72 parts of the order, by counting; 1 is a way's share of all specifications."""
-    rng = np.random.default_rng(0)
-    values, other = rng.normal(size=(2, *choices.shape(choices.CHOICES)))
-    values[choices.where(d="half")] -= 100  # all of them in the first third
-    other[:] = 0  # of equals, the order of the choices
-    panels = {"one": (values, 2.5), "two": (other, 7.0)}
-    *curves, strips, others, _ = plots.specification_curves(panels, strips=True).axes
-    for ax, (title, (shown_values, printed)) in zip(curves, panels.items(), strict=True):
-        assert ax.get_title() == title
-        assert np.array_equal(ax.lines[0].get_ydata(), sorted(shown_values.flat))
-        assert set(ax.lines[1].get_ydata()) == {printed}
-    made = list(product(*choices.CHOICES.values()))
-    for ax, shown_values in ((strips, values), (others, other)):
-        order = sorted(range(len(made)), key=lambda i, of=shown_values: of.flat[i])
-        parts = np.reshape(order, (72, -1))
-        rows = {
-            f"{choice}: {way}": [
-                len(ways) * np.mean([made[i][k] == way for i in part]) for part in parts
-            ]
-            for k, (choice, ways) in enumerate(choices.CHOICES.items())
-            for way in ways
-        }
-        assert labels(strips, "y") == list(rows)
-        assert np.allclose(ax.images[0].get_array(), list(rows.values()))
-        if ax is strips:
-            assert np.allclose(rows["d: half"], [3] * 24 + [0] * 48)
+            assert np.allclose([points - low, high - points], FIVE_HALF)
+    assert not found

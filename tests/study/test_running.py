@@ -242,7 +242,7 @@ def no_images(tiny, monkeypatch):
         ("verify tiny", None, "There is no record called tiny; "),
         ("reproduce cifar", None, "There is no record called cifar; "),
         ("reproduce yale_b", no_images, "yale_b"),
-        ("reproduce tiny-study", shuffle_classes, "The images do not stand class by class"),
+        ("reproduce tiny-study", shuffle_classes, "The images are not sorted by class"),
         ("reproduce tiny-study --scheduler tcp://a:1", no_dask, "slnp-edu[cluster]"),
     ],
 )

@@ -144,6 +144,6 @@ def equal_similarities(y):
     return same * np.outer(p, p) * len(np.unique(y)), np.outer(p, p)
 """,
         "loses": ["test-equal-between"],
-        "message": "between: the sum over pairs is",
+        "message": "between: the sum over pairs",
     },
 ]

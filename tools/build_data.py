@@ -1,6 +1,8 @@
-"""Sphinx extension: which chapter treats a term, so that the search can show that chapter first.
+"""Sphinx extension: data for the book's scripts.
 
-The glossary names it, the last if there are several. `book/_static/find.js` reads what is written.
+treated.js: which chapter treats a term, so that the search can show that chapter first. The
+glossary names it, the last if there are several. `book/_static/find.js` reads it.
+multiverse.js: the rates of all specifications on record, for `book/_static/live-multiverse.js`.
 """
 
 import json
@@ -8,6 +10,8 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
+
+from slnp_study.multiverse import explorable
 
 
 def treated(env, lang):
@@ -23,8 +27,11 @@ def treated(env, lang):
 
 def write(app, exception):
     if exception is None and app.builder.name == "html":
-        found = json.dumps(dict(treated(app.env, app.builder.indexer.lang)))
-        Path(app.outdir, "_static", "treated.js").write_text(f"window.treated = {found};\n")
+        found = {"window.treated": dict(treated(app.env, app.builder.indexer.lang))}
+        found |= {"live.multiverse": explorable()}
+        for name, value in found.items():
+            script = Path(app.outdir, "_static", f"{name.partition('.')[2]}.js")
+            script.write_text(f"{name} = {json.dumps(value)};\n")
 
 
 def setup(app):

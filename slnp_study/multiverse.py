@@ -1,0 +1,85 @@
+"""What the live multiverse shows: SLNP's lead over LFDA in every specification on record.
+
+A specification settles SLNP's own choices, LFDA's kernel, and what touches both. Rates are the
+means of a set's columns. `explorable` is written for the figure's script when the book is built.
+"""
+
+from base64 import b64encode
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from slnp_edu.show import COLOURS
+from slnp_edu.steps import Array
+from slnp_study import paper, records
+from slnp_study.contest import BASES
+from slnp_study.statistics import MARGIN
+from slnp_study.studies.rivals import ANCHORED, METHODS_OF_SLNP, ONE_WIDTH
+
+KERNEL = "the rival's kernel"
+KERNELS = ("its author's", *(f"width {name.rpartition(' ')[2]}" for name in ONE_WIDTH))
+CHOICES: dict[str, tuple[str, ...]] = {
+    KERNEL: KERNELS,
+    "basis": BASES,
+    "SLNP": ("10 rounds", "2 rounds", "rounds chosen", "anchor 0.1, ours", "anchor 0.3, ours"),
+}
+
+
+def rates(name: str) -> tuple[Array, Array, float]:
+    """Rates of SLNP and of LFDA along the axes of `CHOICES`, and the printed lead.
+
+    An array has length 1 along a choice that isn't the method's.
+    """
+    found = records.read(f"{name}-rivals")
+
+    def of(methods: tuple[str, ...]) -> Array:
+        rows = [
+            [[found.rates(cell, method, basis).mean() for cell in found.cells] for basis in BASES]
+            for method in methods
+        ]
+        means: Array = np.mean(rows, axis=2)
+        return means
+
+    ours, theirs = of((*METHODS_OF_SLNP, *ANCHORED)).T, of(("LFDA", *ONE_WIDTH))
+    printed = [paper.rate(name, m, c.N_i) for m in ("SLNP", "LFDA") for c in found.cells]
+    lead = float(np.diff(np.mean(np.reshape(printed, (2, -1)), axis=1))[0])
+    return ours[None], theirs[:, :, None], -lead
+
+
+def explorable() -> dict[str, Any]:
+    """Return the margin and for each set of images its choices and rates, packed."""
+    sets = {}
+    for name, facts in paper.DATASETS.items():
+        ours, theirs, printed = rates(name)
+        of_set = {"printed": printed, "ours": _pack(ours), "theirs": _pack(theirs)}
+        sets[facts["name"]] = {"choices": CHOICES, **of_set}
+    return {"margin": MARGIN, "sets": sets}
+
+
+def _pack(values: Array) -> dict[str, Any]:
+    """Two bytes for each rate of 0 to 100 per cent."""
+    whole = np.rint(values * 655.35).astype("<u2")
+    return {"shape": values.shape, "rates": b64encode(whole.tobytes()).decode()}
+
+
+def still() -> Figure:
+    """Draw the picture for paper: the sorted leads on each set, a curve for each kernel."""
+    figure, axes = plt.subplots(1, 3, figsize=(5.6, 2.9), sharey=True, layout="constrained")
+    for ax, (name, facts) in zip(axes, paper.DATASETS.items(), strict=True):
+        ours, theirs, printed = rates(name)
+        ax.axhspan(-MARGIN, MARGIN, color="0.9", lw=0)
+        for kernel, each in zip(KERNELS, ours - theirs, strict=True):
+            leads, ends = np.sort(each, axis=None), kernel in (KERNELS[0], KERNELS[-1])
+            colour, width = COLOURS["blue" if ends else "sky"], 2.4 if ends else 1.2
+            ax.plot((np.arange(leads.size) + 0.5) / leads.size, leads, color=colour, lw=width)
+            if ends and ax is axes[0]:
+                ax.annotate(kernel, (0.05, leads[0]), (0, -13), textcoords="offset points")
+        ax.axhline(printed, color="black", ls="--", lw=1.4)
+        if ax is axes[0]:
+            ax.annotate("printed", (0.05, printed), (0, 3), textcoords="offset points")
+        ax.set(title=facts["name"], xticks=[])
+    figure.supxlabel("specifications, sorted", fontsize="medium")
+    axes[0].set_ylabel("SLNP minus LFDA, points")
+    return figure
