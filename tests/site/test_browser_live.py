@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.stats import t
 from test_browser_pages import HTML
 
@@ -44,7 +45,7 @@ FIGURES = [
     ("09-fair-comparison", "words", "estimate"),
     ("09-fair-comparison", "words", "interval for new images"),
 ]
-PAGES = sorted({(page, figure) for page, figure, _ in FIGURES})
+PAGES = sorted({(page, figure) for page, figure, _ in FIGURES} | {("11-learning", "learning")})
 every_handle = pytest.mark.parametrize(("name", "figure", "handle"), FIGURES)
 every_figure = pytest.mark.parametrize(("name", "figure"), PAGES)
 
@@ -309,6 +310,31 @@ def test_gamma_by_the_slider_of_chapter_4(visit):
     assert state_of(root)["gamma"] > 2 * before
     assert state_of(root)["support"] == 3  # the third comes back
     check_simplex(state_of(root), given(root))
+
+
+def test_readings_and_anchor_of_chapter_11(visit):
+    _, root = visit("11-learning", "learning")
+    readings, anchor = root.locator("input").all()
+    for _ in range(20):
+        readings.press("ArrowRight")
+        anchor.press("ArrowRight")
+    root.get_by_role("button", name="Young only").click()
+    found, data = state_of(root), given(root)
+    assert found["readings"] > 12
+    assert found["anchor"] > 0.1
+    assert found["clumps"] == 1
+    X, Z = (
+        np.c_[
+            np.array(fish["flicker"])[:, : found["readings"]], fish["length"][found["clumps"] - 1]
+        ]
+        for fish in (data["old"], data["fresh"])
+    )
+    y, truth = np.array(data["old"]["y"]), np.array(data["fresh"]["y"])
+    ours = rounds(X, y, d=2, K=data["K"], anchor=found["anchor"])
+    for r, rate, J in zip(ours, found["rates"], found["J"], strict=False):
+        nearest = cdist(Z @ r.W, X @ r.W).argmin(axis=1)
+        expected = 100 * np.mean(y[nearest] == truth), r.J
+        np.testing.assert_allclose((rate, J), expected, **CLOSE)
 
 
 def test_every_choice_of_the_multiverse_can_be_made(visit):

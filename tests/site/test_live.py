@@ -238,7 +238,7 @@ def test_a_live_figure_has_its_script_its_data_and_a_still_picture(notebook, cel
     shown = [output.get("data", {}) for output in cell.outputs]
     [(figure, given)] = asked_for("".join(data.get("text/html", "") for data in shown))
     assert (STATIC / f"live-{figure}.js").exists()
-    assert given
+    assert given or figure == "multiverse"  # its data come from the records, with the build
     assert any("image/png" in data or "image/svg+xml" in data for data in shown)
 
 

@@ -124,4 +124,26 @@ def forms_agree(S, X, M):
         "loses": ["test-agree"],
         "message": "Digits times",
     },
+    {
+        "why": "LDA's own similarities, in which large classes count more",
+        "grade_id": "equal",
+        "source": """
+def equal_similarities(y):
+    return lda_similarities(y)
+""",
+        "loses": ["test-equal-within", "test-equal-between"],
+        "message": "times what it must be",
+    },
+    {
+        "why": "between holds what lies within the classes too",
+        "grade_id": "equal",
+        "source": """
+def equal_similarities(y):
+    same = y[:, None] == y
+    p = 1 / same.sum(axis=1) / len(np.unique(y))
+    return same * np.outer(p, p) * len(np.unique(y)), np.outer(p, p)
+""",
+        "loses": ["test-equal-between"],
+        "message": "between: the sum over pairs",
+    },
 ]

@@ -122,4 +122,38 @@ def largest_angle(W, V):
         "loses": ["test-angle"],
         "message": "degrees apart",
     },
+    {
+        "why": "the directions are not avoided",
+        "grade_id": "avoiding",
+        "source": """
+def w_step_avoiding(X, S, C, d):
+    return my_w_step(X, S, d)
+""",
+        "loses": ["test-avoiding"],
+        "message": "C' W has entries",
+    },
+    {
+        "why": "the directions are removed afterwards",
+        "grade_id": "avoiding",
+        "source": """
+def w_step_avoiding(X, S, C, d):
+    Q = np.linalg.qr(C)[0]
+    W = my_w_step(X, S, d)
+    return W - Q @ (Q.T @ W)
+""",
+        "loses": ["test-avoiding"],
+        "message": "removed after (22) had been met",
+    },
+    {
+        "why": "avoids them, but takes the largest eigenvalues",
+        "grade_id": "avoiding",
+        "source": """
+def w_step_avoiding(X, S, C, d):
+    m = C.shape[1]
+    N = np.linalg.qr(C, mode="complete")[0][:, m:]
+    return N @ my_w_step(X @ N, S, N.shape[1])[:, -d:]
+""",
+        "loses": ["test-avoiding"],
+        "message": "under both constraints",
+    },
 ]
