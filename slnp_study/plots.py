@@ -15,7 +15,7 @@ from PIL import Image
 from slnp_edu.show import COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
-from slnp_study.statistics import MARGIN, WORDS, Finding, Verdict, reach
+from slnp_study.statistics import MARGIN, WORDS, Finding, reach
 
 #: How the words look: apart in grey print, too.
 _LOOKS: tuple[dict[str, Any], ...] = (
@@ -113,11 +113,13 @@ def similarities_per_round(
     top.set_title("the reference, then faces 2 to " + str(n + 1))
     curves = np.vstack([np.full(n, start), similarities])
     order = np.argsort(-curves[-1], kind="stable")
+    column, above = 0, np.inf
     for rank, k in enumerate(order):
         shade = plt.get_cmap("viridis")(0.9 * rank / max(n - 1, 1))
         axis.plot(curves[:, k], "-o", ms=3, color=shade)
-        aside = (4 + 18 * (rank % 3), -3)  # neighbours in three columns, so that none is covered
-        axis.annotate(str(k + 2), (rounds, curves[-1, k]), aside, textcoords="offset points")
+        column = column + 1 if above - curves[-1, k] < np.ptp(curves) / 25 else 0  # side by side
+        above, aside = curves[-1, k], (4 + 18 * column, -3)
+        axis.annotate(str(k + 2), (rounds, above), aside, textcoords="offset points")
     axis.set(xlabel="round", ylabel="similarity to the reference", xticks=range(0, rounds + 1, 2))
     figure.tight_layout()
     return figure
@@ -158,49 +160,6 @@ def gamma_of_classes(images: Sequence[NDArray[Any]], labels: list[str]) -> Figur
     image_grid(np.concatenate(images), columns=n, row_labels=labels, ax=axis)
     figure.tight_layout()
     return figure
-
-
-def forest(rows: Mapping[str, Verdict | Finding], *, ax: Any = None, first: str = "SLNP") -> Any:
-    """Draw differences one below the other, each with its two intervals and its two words.
-
-    A thick line is the 95 % interval on these test images, a thin one that for new images of the
-    kind, where there's one. The grey band is the margin of a point. A word is corrected for its
-    family, an interval isn't. A `Finding` speaks of these test images only.
-
-    Parameters
-    ----------
-    rows : mapping
-        From the label of a row, top to bottom, to what is shown in it.
-    ax : matplotlib Axes, optional
-        A new figure if not given.
-    first : str
-        The method whose mean is the higher to the right.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    if ax is None:
-        ax = plt.subplots(figsize=(7, 1 + 0.3 * len(rows)))[1]
-    ax.axvspan(-MARGIN, MARGIN, color="0.9", lw=0)
-    ax.axvline(0, color="0.5", lw=0.8)
-    thin, thick = COLOURS["sky"], COLOURS["blue"]
-    beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": "small"}
-    ax.text(1.02, -0.9, "these test images (thick)", **beside)
-    ax.text(1.55, -0.9, "new images (thin)", **beside)
-    for y, row in enumerate(rows.values()):
-        these, new = (row.these, row.new) if isinstance(row, Verdict) else (row, None)
-        if new is not None:
-            ax.errorbar(new.points, y, xerr=new.interval, color=thin, lw=1.5, capsize=3)
-            ax.text(1.55, y, new.word, **beside)
-        ax.errorbar(these.points, y, xerr=these.interval, color=thick, lw=5)
-        ax.plot(these.points, y, "o", ms=4, color="white", zorder=3)
-        ax.text(1.02, y, these.word, **beside)
-    ax.set_yticks(range(len(rows)), list(rows))
-    ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(f"{first} - other (points); to the right {first} is higher")
-    return ax
 
 
 def beside_paper(columns: Any, dataset: str, methods: Sequence[str], m: int = 5) -> Figure:

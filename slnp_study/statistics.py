@@ -290,21 +290,6 @@ class Verdict(NamedTuple):
         return 100 * self.these.points / self.errors
 
 
-class Verdicts(dict[tuple[int, str, str], Verdict]):
-    """The verdicts of one data set: ``(N_i, other, basis) -> Verdict``."""
-
-    def words(self, other: str, basis: str, scope: str = "these") -> list[str]:
-        """One word for each column. ``scope`` is "these" test images or "new" ones."""
-        return [getattr(verdict, scope).word for verdict in self._of(other, basis)]
-
-    def points(self, other: str, basis: str) -> Array:
-        """Return the differences in points, one for each column."""
-        return np.array([verdict.these.points for verdict in self._of(other, basis)])
-
-    def _of(self, other: str, basis: str) -> list[Verdict]:
-        return [verdict for (_, *pair), verdict in self.items() if pair == [other, basis]]
-
-
 def judge(
     differences: Mapping[Key, Difference], margin: float | Mapping[Key, float] = MARGIN
 ) -> dict[Key, Verdict]:

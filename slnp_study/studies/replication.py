@@ -33,7 +33,7 @@ from slnp_study.statistics import (
     Difference,
     Outcomes,
     Tally,
-    Verdicts,
+    Verdict,
     difference,
     judge,
     tallies,
@@ -394,9 +394,9 @@ class Tables:
         return difference(*(t for (_, *pair), t in self.tallies.items() if pair == [other, basis]))
 
     @cached_property
-    def verdicts(self) -> Verdicts:
+    def verdicts(self) -> dict[tuple[int, str, str], Verdict]:
         """Judge SLNP against every other method."""
-        return Verdicts(judge({key: difference(each) for key, each in self.tallies.items()}))
+        return judge({key: difference(each) for key, each in self.tallies.items()})
 
     def _rates(self, N_i: int) -> dict[str, dict[str, Array]]:
         splits = [self.units[f"table/{N_i:02}/{seed:02}"] for seed in self.seeds]

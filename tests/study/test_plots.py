@@ -13,7 +13,7 @@ from scipy.stats import t
 from sklearn.utils import Bunch
 
 from slnp_study import paper, plots
-from slnp_study.statistics import Estimate, Finding, Verdict
+from slnp_study.statistics import Estimate, Finding
 from slnp_study.tables import against_paper, differences_table
 
 HEIGHT, WIDTH, GAP = 3, 4, 2
@@ -119,23 +119,6 @@ VERDICTS = {
     ("MFA", 10): (finding("level", 0.1, 0.3), finding("behind", -0.2, 0.15)),
     ("MFA", 5): (finding("undecided", 0.4, 0.9), finding("level", 0.0, 0.6)),
 }
-
-
-def test_the_forest_shows_both_intervals_the_margin_and_the_words():
-    these, new = VERDICTS["LDA", 10]
-    rows = {"first row": Verdict(20, 1000, 8, these, new), "no images": finding("level", 0.1, 0.3)}
-    ax = plots.forest(rows)
-    segments = [(c.get_linewidth()[0], *c.get_segments()[0].ravel()) for c in ax.collections]
-    thin, *thick = np.round(sorted(segments), 6)[:, 1:].tolist()
-    assert thin == [-0.5, 0, 5.5, 0]
-    assert thick == [[-0.2, 1, 0.4, 1], [1.5, 0, 2.5, 0]]
-    dots = [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "o"]
-    assert dots == [[[2.0, 0]], [[0.1, 1]]]
-    band = ax.patches[0].get_extents().transformed(ax.transData.inverted())
-    assert np.allclose((band.x0, band.x1), (-1, 1))
-    assert (labels(ax, "y"), ax.get_yticks().tolist()) == (list(rows), [0, 1])
-    said = [[text.get_text() for text in ax.texts if text.get_position()[1] == y] for y in (0, 1)]
-    assert list(map(sorted, said)) == [["ahead", "undecided"], ["level"]]
 
 
 def test_the_grid_has_the_points_and_the_colour_of_the_word():
