@@ -38,7 +38,7 @@ live.figures.multiverse = function (figure, data) {
   const ends = of.flatMap(name => [sets[name].from, sets[name].to]);
   const y = [Math.floor(Math.min(...ends)) - 0.5, Math.ceil(Math.max(...ends))];
   const wide = figure.wide, plot = figure.panel({label: "SLNP minus LFDA in all specifications, sorted", x: [0, 1], y,
-    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 40 : 0), left: 30, right: 90, top: 22, bottom: 22});
+    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 40 : 0), left: 34, right: 90, top: 22, bottom: 22});
   figure.handle(plot, {
     label: "your specification", shape: '<circle class="knob" r="7"/>', at: () => [place(), lead()],
     move: x => take(Math.floor(x * chosen().length)), value: place, limits: [0, 1],
@@ -77,23 +77,25 @@ live.figures.multiverse = function (figure, data) {
 
   return function draw() {
     const {printed} = sets[set], now = lead(), step = y[1] - y[0] > 20 ? 5 : 2;
+    const count = chosen().length.toLocaleString("en");
     plot.draw(
       `<rect class="margin" x="${plot.x(0)}" width="${plot.x(1) - plot.x(0)}" y="${plot.y(margin)}" height="${
         plot.y(-margin) - plot.y(margin)}"/>`,
-      plot.text([0, y[1]], "SLNP minus its rival LFDA, in points", {dx: -24, dy: -9, anchor: "start"}),
+      plot.text([0, y[1]], "SLNP minus its rival LFDA, in points", {dx: -28, dy: -9, anchor: "start"}),
       Array.from({length: 21}, (_, i) => step * (i - 10)).filter(v => v >= y[0] && v <= y[1]).map(
         v => [plot.text([0, v], v < 0 ? `−${-v}` : v && `+${v}`, {dx: -5, anchor: "end"}), plot.line([0, v], [0.01, v], "frame")]),
       plot.line([0, 0], [1, 0], "frame"), plot.line([0, y[0]], [0, y[1]], "frame"),
       plot.line([0, printed], [1, printed], "printed"),
       plot.text([0, printed], `printed ${sign(printed)}`, {dx: 5, dy: -5, anchor: "start", look: "small"}),
-      plot.text([0.5, y[0]], `${chosen().length.toLocaleString("en")} specifications, sorted`, {dy: 16, look: "small"}),
+      plot.text([0.5, y[0]], `${count} specifications, sorted`, {dy: 16, look: "small"}),
       curves().map((curve, way) => path(curve, `way-${way}`)), path(chosen(), `way-${by ? made[by] : 0} chosen`),
       by ? labels() : [],
       plot.text([place(), now], sign(now), {dy: plot.y(now) - plot.y(printed) > 40 ? -21 : 30, look: "strong",
         dx: place() < 0.1 ? -6 : place() > 0.9 ? 2 : 0, anchor: place() < 0.1 ? "start" : place() > 0.9 ? "end" : "middle"}));
     return {
       state: {set, made: Object.fromEntries(names.map(name => [name, choices[name][made[name]]])), lead: now},
-      text: `The rival's kernel: ${choices[KERNEL][made[KERNEL]]}. On ${set} the lead is ${sign(now)} points, in print ${sign(printed)}.`,
+      text: `The rival's kernel: ${choices[KERNEL][made[KERNEL]]}. On ${set} the lead is ${sign(now)} points, in print ${sign(printed)}.${
+        small ? "" : ` Yours is number ${(rank() + 1).toLocaleString("en")} of ${count}, counted from the lowest.`}`,
     };
   };
 };
