@@ -38,7 +38,7 @@ live.figures.multiverse = function (figure, data) {
   const ends = of.flatMap(name => [sets[name].from, sets[name].to]);
   const y = [Math.floor(Math.min(...ends)) - 0.5, Math.ceil(Math.max(...ends))];
   const wide = figure.wide, plot = figure.panel({label: "SLNP minus LFDA in all specifications, sorted", x: [0, 1], y,
-    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 40 : 0), left: 34, right: 90, top: 22, bottom: 22});
+    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 50 : 0), left: 34, right: 90, top: 22, bottom: 22});
   figure.handle(plot, {
     label: "your specification", shape: '<circle class="knob" r="7"/>', at: () => [place(), lead()],
     move: x => take(Math.floor(x * chosen().length)), value: place, limits: [0, 1],
