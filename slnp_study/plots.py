@@ -113,11 +113,13 @@ def similarities_per_round(
     top.set_title("the reference, then faces 2 to " + str(n + 1))
     curves = np.vstack([np.full(n, start), similarities])
     order = np.argsort(-curves[-1], kind="stable")
+    column, above = 0, np.inf
     for rank, k in enumerate(order):
         shade = plt.get_cmap("viridis")(0.9 * rank / max(n - 1, 1))
         axis.plot(curves[:, k], "-o", ms=3, color=shade)
-        aside = (4 + 18 * (rank % 3), -3)  # neighbours in three columns, so that none is covered
-        axis.annotate(str(k + 2), (rounds, curves[-1, k]), aside, textcoords="offset points")
+        column = column + 1 if above - curves[-1, k] < np.ptp(curves) / 25 else 0  # side by side
+        above, aside = curves[-1, k], (4 + 18 * column, -3)
+        axis.annotate(str(k + 2), (rounds, above), aside, textcoords="offset points")
     axis.set(xlabel="round", ylabel="similarity to the reference", xticks=range(0, rounds + 1, 2))
     figure.tight_layout()
     return figure

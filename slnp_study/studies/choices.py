@@ -78,7 +78,7 @@ AS_PRINTED = {
 }
 
 #: The smallest, a middle and the largest column of each set.
-COLUMNS = {"mnist": (5, 15, 30)}
+COLUMNS = {"yale_b": (5, 15, 30), "coil100": (6, 18, 30), "mnist": (5, 15, 30)}
 
 #: K for "fewer", "paper's" and "more".
 NEIGHBOURS = {"yale_b": (3, 5, 8), "coil100": (2, 3, 5), "mnist": (3, 6, 8)}
