@@ -305,7 +305,7 @@ def of_the_lead():
     for rival in ("LFDA", "LDA"):
         each = {basis: of_columns(rival, basis) for basis in BASES}
         found[f"lead.{rival}"] = points([one for of in each.values() for one in of])
-        found |= {f"lead.{rival}.{basis}": points(of) for basis, of in each.items()}
+        found[f"lead.{rival}.orthonormal"] = points(each["orthonormal"])
     in_print = means(printed("SLNP") - printed("LFDA"))
     for kernel, name in product(("LFDA", WIDE, NARROW), SETS):
         left = [of_sets(kernel, basis)[name].these.points for basis in BASES]
@@ -336,13 +336,11 @@ def of_the_rates():
 
 def of_the_plan():
     """What the plans asked and no chapter answers at length, and the warning."""
-    found = {f"learned.{n}": points(learned()[n, b] for b in BASES) for n in SETS}
+    found = {"learned.coil100": points(learned()["coil100", b] for b in BASES)}
     faces_of, *_ = contests("rivals")
     two = (faces_of.lead("SLNP, 2 rounds", "LFDA", basis).these for basis in BASES)
     found["two.yale_b"] = ", ".join(measured(each, ".2f") for each in two)
-    nca = {name: [of_sets("NCA", b)[name].new for b in BASES] for name in SETS}
-    found |= {f"nca.{name}": points(each) for name, each in nca.items()}
-    found["nca"] = count([each for of in nca.values() for each in of])
+    found["nca"] = count([v.new for b in BASES for v in of_sets("NCA", b).values()])
     chosen = of_sets("LFDA", "orthonormal", rounds)
     found["chosen"] = listed({name: each.these for name, each in chosen.items()})
     anchor = {n: anchored()[0.1, n, "mean", "SLNP", "orthonormal"].new for n in SETS}
