@@ -1,10 +1,13 @@
 """What the live multiverse shows: SLNP's lead over LFDA in every specification on record.
 
-A specification settles SLNP's own choices, LFDA's kernel, and what touches both. Rates are the
-means of a set's columns. `explorable` is written for the figure's script when the book is built.
+A specification settles SLNP's own choices, LFDA's kernel, and what touches both. The small figure
+and the picture for paper have those of the record `rivals`, in all columns. The whole one has those
+of `choices`, in three. Rates are the means of the columns. `explorable` is written for the figure's
+script when the book is built.
 """
 
 from base64 import b64encode
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,6 +19,7 @@ from slnp_edu.steps import Array
 from slnp_study import paper, records
 from slnp_study.contest import BASES
 from slnp_study.statistics import MARGIN
+from slnp_study.studies import choices
 from slnp_study.studies.rivals import ANCHORED, METHODS_OF_SLNP, ONE_WIDTH
 
 KERNEL = "the rival's kernel"
@@ -24,6 +28,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
     KERNEL: KERNELS,
     "basis": BASES,
     "SLNP": ("10 rounds", "2 rounds", "rounds chosen", "anchor 0.1, ours", "anchor 0.3, ours"),
+}
+#: What the paper leaves open, apart from the kernel, and what it has words on.
+LEFT_OPEN = tuple(name for name in choices.OPEN if name in choices.COMMON_CHOICES)
+SETTLED = tuple(name for name in choices.AS_PRINTED if name not in choices.OPEN)
+EVERY: dict[str, tuple[str, ...]] = {KERNEL: KERNELS} | {
+    name: tuple(map(str, choices.CHOICES[name])) for name in LEFT_OPEN + SETTLED
 }
 
 
@@ -43,19 +53,47 @@ def rates(name: str) -> tuple[Array, Array, float]:
         return means
 
     ours, theirs = of((*METHODS_OF_SLNP, *ANCHORED)).T, of(("LFDA", *ONE_WIDTH))
-    printed = [paper.rate(name, m, c.N_i) for m in ("SLNP", "LFDA") for c in found.cells]
-    lead = float(np.diff(np.mean(np.reshape(printed, (2, -1)), axis=1))[0])
-    return ours[None], theirs[:, :, None], -lead
+    return ours[None], theirs[:, :, None], _printed(name, (cell.N_i for cell in found.cells))
+
+
+def every_rate(name: str) -> tuple[Array, Array, float]:
+    """Like `rates`, along the axes of `EVERY`."""
+    found, axes = records.read(f"{name}-choices"), list(choices.CHOICES)
+    order = [axes.index(choice) for choice in ("kernel", *LEFT_OPEN, *SETTLED, "directions")]
+
+    def of(method: str) -> Array:
+        means: Array = np.mean([column[method].mean(axis=0) for column in found.values()], axis=0)
+        return means.transpose(order)[..., 0]  # of LDA's directions there is one way
+
+    return of("SLNP"), of("LFDA"), _printed(name, found)
+
+
+def _printed(name: str, columns: Iterable[int]) -> float:
+    """SLNP's printed lead over LFDA, the mean of these columns."""
+    return float(
+        np.mean([paper.rate(name, "SLNP", N) - paper.rate(name, "LFDA", N) for N in columns])
+    )
 
 
 def explorable() -> dict[str, Any]:
-    """Return the margin and for each set of images its choices and rates, packed."""
-    sets = {}
-    for name, facts in paper.DATASETS.items():
-        ours, theirs, printed = rates(name)
-        of_set = {"printed": printed, "ours": _pack(ours), "theirs": _pack(theirs)}
-        sets[facts["name"]] = {"choices": CHOICES, **of_set}
-    return {"margin": MARGIN, "sets": sets}
+    """Return the margin, and for both figures the choices and every set's rates, packed."""
+
+    def sets(read: Callable[[str], tuple[Array, Array, float]]) -> dict[str, Any]:
+        found = {}
+        for name, facts in paper.DATASETS.items():
+            ours, theirs, printed = read(name)
+            ends = [(ours - theirs).min(), (ours - theirs).max(), printed]
+            of_set = {"printed": printed, "from": min(ends), "to": max(ends)}
+            found[facts["name"]] = of_set | {"ours": _pack(ours), "theirs": _pack(theirs)}
+        return found
+
+    groups = {"Left open by the paper": LEFT_OPEN, "Settled by the paper, bent here": SETTLED}
+    made = {name: str(way) for name, way in choices.AS_PRINTED.items()}
+    return {
+        "margin": MARGIN,
+        "small": {"choices": CHOICES, "groups": {}, "made": {}, "sets": sets(rates)},
+        "whole": {"choices": EVERY, "groups": groups, "made": made, "sets": sets(every_rate)},
+    }
 
 
 def _pack(values: Array) -> dict[str, Any]:

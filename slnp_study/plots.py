@@ -204,7 +204,8 @@ def word_grid(
             finding = found[of_row, of_column]
             corner = (column - 0.48, row - 0.45)
             ax.add_patch(Rectangle(corner, 0.96, 0.9, **WORD[finding.word]))
-            ax.text(column, row, f"{finding.points:+.1f}", ha="center", va="center", fontsize=8)
+            points = f"{round(finding.points, 1) + 0.0:+.1f}"  # no -0.0
+            ax.text(column, row, points, ha="center", va="center", fontsize=9)
     ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)

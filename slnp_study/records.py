@@ -388,7 +388,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write JSON, one line per innermost list or dict, and put it in place in one move."""
+    """Write JSON, one line per unit, and put it in place in one move."""
     path.parent.mkdir(parents=True, exist_ok=True)
     working = path.with_suffix(f".{os.getpid()}.tmp")
     working.write_text(_dumps(value) + "\n")
@@ -396,7 +396,8 @@ def _write(path: Path, value: Any) -> None:
 
 
 def _dumps(value: Any, indent: str = "") -> str:
-    if isinstance(value, dict) and any(isinstance(item, dict | list) for item in value.values()):
+    nested = isinstance(value, dict) and any(isinstance(item, dict) for item in value.values())
+    if nested and len(indent) < 2:
         inner = indent + " "
         items = [f"{inner}{json.dumps(str(k))}: {_dumps(v, inner)}" for k, v in value.items()]
         return "{\n" + ",\n".join(items) + f"\n{indent}}}"

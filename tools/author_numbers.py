@@ -1,4 +1,4 @@
-"""Fill in the numbers of README, REPLICATION, paper.md, the landing page and the summary.
+"""Fill in the numbers of README, REPLICATION, paper.md, the landing page and two others.
 
 A number from the records is written between two comments, which readers don't see:
 
@@ -14,6 +14,7 @@ Usage: python tools/author_numbers.py
 import re
 from collections import Counter
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,23 +22,26 @@ import numpy as np
 from slnp_study import paper, records
 from slnp_study.contest import BASES, leads
 from slnp_study.paper import COMMON_BASES
-from slnp_study.statistics import WORDS, findings, judge, over_splits
-from slnp_study.studies.learning import OTHERS
-from slnp_study.studies.rivals import WIDTHS
+from slnp_study.statistics import SMALLER, WORDS, findings, judge, over_splits
+from slnp_study.studies import learning, tuning
+from slnp_study.studies.rivals import OTHERS, SHARES, WIDTHS
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "REPLICATION.md", "paper.md")
 PAGES += tuple(f"book/{name}.md" for name in ("index", "summary", "testing-a-paper"))
-TITLES = {name: facts["title"] for name, facts in paper.DATASETS.items()}
+SETS = {name: facts["name"] for name, facts in paper.DATASETS.items()}
 TUNED = [name for name in records.names() if name.endswith("-tuned")]
 COLUMNS = [(name, N_i) for name, sizes in paper.DIMENSIONS.items() for N_i in sizes]
-RIVALS = ("LFDA", "LDA", "MFA", "LSDA")
+KERNELS = {"LFDA": "local"} | {f"LFDA, c = {c}": f"{c}" for c in WIDTHS}
+UNPLANNED = ("MFA", "MFA, per sample", "LSDA")  # in the tables' records alone, in two bases
+WIDE, NARROW = "LFDA, c = 0.25", "LFDA, c = 0.1"
 
 # What the records say. A list over columns has the order of COLUMNS.
 
 
 def printed(method):
-    return np.array([paper.rate(name, method, N_i) for name, N_i in COLUMNS])
+    """The paper's rates in all columns. It has one MFA, and doesn't say how it takes pairs."""
+    return np.array([paper.rate(name, method.split(",")[0], N_i) for name, N_i in COLUMNS])
 
 
 @cache
@@ -45,78 +49,100 @@ def read(name):
     return records.read(name)
 
 
-@cache
-def rates():
-    """(method, basis) -> our mean rate in every column."""
-    methods = read("mnist").columns[5]
-    return {
-        (method, basis): np.concatenate([read(name).mean(method, basis) for name in TITLES])
-        for method in methods
-        for basis in COMMON_BASES
-    }
+def contests(study):
+    return [read(f"{name}-{study}") for name in SETS]
 
 
 @cache
-def judged():
-    """What is found on SLNP against others, for new images of the kind, in two dictionaries.
+def rates(method, basis):
+    """Our mean rate in every column."""
+    cells = [(of, cell) for of in contests("rivals") for cell in of.cells]
+    return np.array([of.rates(cell, method, basis).mean() for of, cell in cells])
 
-    The first is by (other, basis) and lists all columns. The second is by (other, basis, data set)
-    and has the mean over the columns of the set.
+
+@cache
+def against():
+    """(data set, N_i or "mean", other, basis) -> the verdict on SLNP against it.
+
+    LFDA's kernels and `OTHERS` are the plan's families, as in chapters 10 and 13. Of `UNPLANNED`
+    methods it's the means, from seeds 0 to 19, with Holm's correction within each data set.
     """
-    by_column, by_set = {}, {}
-    for name in TITLES:
+    found = {}
+    for name in SETS:  # these records have LFDA and LDA, too: the plan's come after them
         table = read(name)
-        for (_, *pair), each in table.verdicts.items():
-            by_column.setdefault(tuple(pair), []).append(each.new)
         pairs = dict.fromkeys(key[1:] for key in table.verdicts)
-        means = judge({(*pair, name): table.over_columns(*pair) for pair in pairs})
-        by_set |= {key: each.new for key, each in means.items()}
-    return by_column, by_set
+        found |= judge({(name, "mean", *pair): table.over_columns(*pair) for pair in pairs})
+    found |= judge(leads(contests("rivals"), "SLNP", tuple(KERNELS)))
+    return found | judge(leads(contests("rivals"), "SLNP", OTHERS))
+
+
+def of_columns(other, basis):
+    return [against()[name, N_i, other, basis].new for name, N_i in COLUMNS]
+
+
+def of_sets(other, basis, family=against):
+    """Data set -> the verdict on the mean of its columns."""
+    return {name: family()[name, "mean", other, basis] for name in SETS}
+
+
+def ours_minus_printed(method, basis):
+    return means(rates(method, basis) - printed(method))
 
 
 @cache
 def learned():
-    """(data set, basis) -> learned minus fixed neighbours at the paper's K, mean of the columns.
-
-    For new images of the kind. The family is the plan's: all others, K, bases and columns.
-    """
-    results = [read(f"{name}-learning") for name in TITLES]
-    family = judge(leads(results, "learned", OTHERS, BASES, lambda cell: (cell, cell.K)))
-    K = {name: paper.DATASETS[name]["K"] for name in TITLES}
-    return {(n, b): family[n, K[n], "fixed", b].new for n in TITLES for b in BASES}
+    """(data set, basis) -> learned minus fixed neighbours at the paper's K. The plan's family."""
+    by_K = {"labels": lambda cell: (cell, cell.K)}
+    family = judge(leads(contests("learning"), "learned", learning.OTHERS, **by_K))
+    K = {name: paper.DATASETS[name]["K"] for name in SETS}
+    return {(n, b): family[n, K[n], "fixed", b].new for n in SETS for b in BASES}
 
 
-TUNED_OTHERS = ("LFDA", "SLNP, fixed graph", "LDA", "PCA")
+@cache
+def rounds():
+    """The plan's question on rounds: ten minus two, P chosen minus ten and minus LFDA."""
+    family = leads(contests("rivals"), "SLNP", ["SLNP, 2 rounds"])
+    return judge(family | leads(contests("rivals"), "SLNP, P chosen", ["SLNP", "LFDA"]))
+
+
+@cache
+def anchored():
+    """(share, data set, label, other, basis) -> the anchored SLNP minus SLNP, and minus LFDA."""
+    family = {}
+    for a in SHARES:
+        found = leads(contests("rivals"), f"anchored, {a}", ["SLNP", "LFDA"])
+        family |= {(a, *key): each for key, each in found.items()}
+    return judge(family)
+
+
+@cache
+def by_tenths():
+    """The plan's second margin, a tenth of the errors, on SLNP minus LFDA."""
+    family = leads(contests("rivals"), "SLNP", tuple(KERNELS))
+    return judge(family, {key: each.tenth for key, each in family.items()})
+
+
+TUNED_OTHERS = [method for method in tuning.METHODS if method != "SLNP"][::-1]
 TUNED_BASES = ("free", *COMMON_BASES)
 
 
 @cache
 def tuned():
     """(other, basis) -> SLNP minus it, both tuned: mean of four sets, taken as a sample of sets."""
-    pairs = [(other, basis) for other in TUNED_OTHERS for basis in TUNED_BASES]
-    means = [over_splits([read(name).mean(*pair) for name in TUNED], 0) for pair in pairs]
-    return dict(zip(pairs, findings(means), strict=True))
+    pairs = list(product(TUNED_OTHERS, TUNED_BASES))
+    found = [over_splits([read(name).mean(*pair) for name in TUNED], 0) for pair in pairs]
+    return dict(zip(pairs, findings(found), strict=True))
 
 
-KERNELS = {"LFDA": "local"} | {f"LFDA, c = {c}": f"{c}" for c in WIDTHS}
-
-
-@cache
-def against_kernels():
-    """(data set, kernel, basis) -> SLNP's mean lead over LFDA. All columns are in the family."""
-    found = judge(leads([read(f"{name}-rivals") for name in TITLES], "SLNP", tuple(KERNELS)))
-    means = {key: each for key, each in found.items() if key[1] == "mean"}
-    return {(name, KERNELS[of], basis): each for (name, _, of, basis), each in means.items()}
-
-
-@cache
-def rounds():
-    """(data set, basis) -> SLNP with ten rounds minus two, mean of the columns, on these images."""
-    results = [read(f"{name}-rivals") for name in TITLES]
-    family = leads(results, "SLNP", ["SLNP, 2 rounds"])
-    family |= leads(results, "SLNP, P chosen", ["SLNP", "LFDA"])
-    found = judge(family)
-    return {(n, b): found[n, "mean", "SLNP, 2 rounds", b].these for n in TITLES for b in BASES}
+def at_own_dimensions(of, method, basis):
+    """Rates of each split at the D_PCA that the training part prefers, mean of the columns."""
+    found = []
+    for N_i in dict.fromkeys(cell.N_i for cell in of.cells):
+        cells = [cell for cell in of.cells if cell.N_i == N_i]
+        inner = np.array([of.rates(cell, method, basis, "inner") for cell in cells])
+        outer = np.array([of.rates(cell, method, basis) for cell in cells])
+        found.append(outer[inner.argmax(axis=0), np.arange(outer.shape[1])])
+    return np.mean(found, axis=0)
 
 
 def faces(kind, field):
@@ -129,6 +155,7 @@ def faces(kind, field):
 
 
 def span(values, form="+z.1f"):
+    values = list(values)
     return f"{np.min(values):{form}} to {np.max(values):{form}}"
 
 
@@ -139,9 +166,7 @@ def points(findings):
 def count(findings):
     """How often each word is said."""
     said = Counter(each.word for each in findings)
-    first, *others = (f"{word} in {said[word]}" for word in WORDS if said[word])
-    others = ", ".join(others[:-1]) + " and " * (len(others) > 1) + "".join(others[-1:])
-    return f"{first} of {len(findings)} columns{', ' * bool(others)}{others}"
+    return ", ".join(f"{word} in {said[word]} of {len(findings)}" for word in WORDS if said[word])
 
 
 def table(head, rows):
@@ -150,80 +175,205 @@ def table(head, rows):
     return "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n\n"
 
 
-def mean_of(name, values):
-    """Mean over the columns of one data set."""
-    return np.mean([value for (of, _), value in zip(COLUMNS, values, strict=True) if of == name])
+def means(values):
+    """Data set -> mean over its columns."""
+    each = list(zip(COLUMNS, values, strict=True))
+    return {name: np.mean([value for (of, _), value in each if of == name]) for name in SETS}
+
+
+def measured(estimate, form=".1f"):
+    return f"{estimate.points:+z{form}} ± {estimate.interval:{form}}"
+
+
+def cell(finding, form=".1f"):
+    return f"{measured(finding, form)}, {finding.word.replace(SMALLER, ' (<1)')}"
+
+
+def listed(of_set, say=cell):
+    return "; ".join(f"{SETS[name]} {say(each)}" for name, each in of_set.items())
 
 
 def table_of_rates(methods=("SLNP", "LFDA", "LDA")):
-    head, columns = [""], []
+    head = ["", *(f"{name}, {m}" for name in SETS.values() for m in ("printed", "ours"))]
+    rows = []
     for method in methods:
-        head += [f"{method}, printed", *COMMON_BASES]
-        columns += [printed(method), *(rates()[method, basis] for basis in COMMON_BASES)]
-    rows = {title: [mean_of(name, each) for each in columns] for name, title in TITLES.items()}
-    return table(head, [[title, *(f"{mean:.1f}" for mean in row)] for title, row in rows.items()])
+        in_print = means(printed(method))
+        ours = {name: [means(rates(method, b))[name] for b in BASES] for name in SETS}
+        each = ((f"{in_print[n]:.1f}", " / ".join(f"{x:.1f}" for x in ours[n])) for n in SETS)
+        rows.append([method, *(text for pair in each for text in pair)])
+    return table(head, rows)
 
 
 def table_of_leads():
     rows = []
-    for rival in RIVALS:
-        for name, title in TITLES.items():
-            found = [judged()[1][rival, basis, name] for basis in COMMON_BASES]
-            lead = mean_of(name, printed("SLNP") - printed(rival))
-            rows.append([f"{rival}, {title}", f"{lead:+.1f}", *map(cell, found)])
-    return table(["SLNP minus", "printed", *COMMON_BASES], rows)
+    for rival, name in product(("LFDA", "LDA", "PCA", *UNPLANNED), SETS):
+        bases = COMMON_BASES if rival in UNPLANNED else BASES
+        found = [cell(against()[name, "mean", rival, b].new) for b in bases]
+        lead = "–" if rival == "PCA" else f"{means(printed('SLNP') - printed(rival))[name]:+.1f}"
+        rows.append([f"{rival}, {SETS[name]}", lead, *found, *["–"] * (3 - len(found))])
+    return table(["SLNP minus", "printed", *BASES], rows)
 
 
-def cell(finding, form=".1f"):
-    return f"{finding.points:+z{form}} ± {finding.interval:{form}}, {finding.word}"
+def table_of_counts():
+    """How often each verdict occurs in the 17 columns, in `BASES`."""
+    said = {
+        rival: [Counter(each.word for each in of_columns(rival, b)) for b in BASES]
+        for rival in ("LFDA", "LDA")
+    }
+    words = [word for word in WORDS if any(each[word] for of in said.values() for each in of)]
+    rows = [
+        [rival, *(" / ".join(str(each[word]) for each in of) for word in words)]
+        for rival, of in said.items()
+    ]
+    return table(["SLNP minus", *words], rows)
 
 
-def table_of_kernels():
-    of_set = {name: mean_of(name, printed("SLNP") - printed("LFDA")) for name in TITLES}
-    rows = [["as printed", *(f"{lead:+.1f}" for lead in of_set.values())]]
-    for kernel in KERNELS.values():
-        found = [against_kernels()[name, kernel, "orthonormal"].these for name in TITLES]
-        title = "local scaling" if kernel == "local" else f"one width, c = {kernel}"
-        rows.append([title, *map(cell, found)])
-    return table(["SLNP minus LFDA", *TITLES.values()], rows)
+def table_of_kernels(kernels, say=cell):
+    in_print = means(printed("SLNP") - printed("LFDA")).values()
+    rows = [["as printed", *(f"{lead:+.1f}" for lead in in_print)]]
+    for kernel in kernels:
+        c = KERNELS[kernel]
+        title = "local scaling" if c == "local" else f"one width, c = {c}"
+        rows.append([title, *(say(v.these) for v in of_sets(kernel, "orthonormal").values())])
+    return table(["SLNP minus LFDA", *SETS.values()], rows)
 
 
-def table_of_bases(corner, found):
-    rows = [[title, *(cell(found[name, b]) for b in BASES)] for name, title in TITLES.items()]
-    return table([corner, *BASES], rows)
+def table_of_parts():
+    """The printed lead: what is left of it, what SLNP is below print, what LFDA is above."""
+    rows = []
+    for name, in_print in means(printed("SLNP") - printed("LFDA")).items():
+        row = []
+        for basis in BASES:
+            left = against()[name, "mean", "LFDA", basis].these.points
+            short, above = (ours_minus_printed(m, basis)[name] for m in ("SLNP", "LFDA"))
+            short = -short
+            assert np.isclose(left + short + above, in_print)
+            row.append(" ".join(f"{part:+z.1f}" for part in (left, short, above)))
+        rows.append([f"{SETS[name]}, {in_print:+.1f}", *row])
+    return table(["printed lead", *BASES], rows)
+
+
+def table_of_learning():
+    ten = {(n, b): rounds()[n, "mean", "SLNP, 2 rounds", b].new for n in SETS for b in BASES}
+    both = {"learned minus fixed": learned(), "ten rounds minus two": ten}
+    rows = [
+        [f"{title}, {SETS[name]}", *(cell(found[name, b]) for b in BASES)]
+        for title, found in both.items()
+        for name in SETS
+    ]
+    return table(["", *BASES], rows)
 
 
 def table_of_tuned():
-    found = {other: [tuned()[other, b] for b in TUNED_BASES] for other in TUNED_OTHERS}
-    rows = [[other, *(cell(f, ".2f") for f in each)] for other, each in found.items()]
-    return table(["SLNP minus", "each its own basis", *COMMON_BASES], rows)
+    row = [measured(tuned()[other, "free"], ".2f") for other in TUNED_OTHERS]
+    return table(["SLNP minus", *TUNED_OTHERS], [["", *row]])
+
+
+def table_of_tables():
+    """The study of tables from packages."""
+    use = read("tables-use")
+    new, every = use.new, np.ones_like(use.new)
+    head = ["", f"{new.sum()} new to us", "the same, other folds", f"all {every.sum()}"]
+    columns = [
+        use.answers(*of) for of in (("primary", new), ("other folds", new), ("primary", every))
+    ]
+    rows = [[title, *(cell(of[title].finding, ".2f") for of in columns)] for title in columns[0]]
+    return table(head, rows)
 
 
 def facts():
     """Name -> text: everything that the pages can quote."""
-    found = {"rates": table_of_rates(), "leads": table_of_leads(), "kernels": table_of_kernels()}
-    found |= {
-        "learning": table_of_bases("learned minus fixed", learned()),
+    found = {
+        "rates": table_of_rates(),
+        "leads": table_of_leads(),
+        "counts": table_of_counts(),
+        "kernels": table_of_kernels(("LFDA", "LFDA, c = 1", WIDE, NARROW)),
+        "kernels.three": table_of_kernels(("LFDA", WIDE, NARROW), measured),
+        "parts": table_of_parts(),
+        "learning": table_of_learning(),
         "tuned": table_of_tuned(),
+        "tuned.words": count(tuned().values()),
+        "tables": table_of_tables(),
     }
-    found["rounds"] = table_of_bases("ten rounds minus two", rounds())
-    for (name, kernel, basis), verdict in against_kernels().items():
-        if basis == "orthonormal":
-            found[f"kernel.{kernel}.{name}"] = f"{verdict.these.points:+z.1f}"
-    for name in TITLES:
-        found[f"printed.LFDA.{name}"] = f"{mean_of(name, printed('SLNP') - printed('LFDA')):+.1f}"
-    for rival in RIVALS:
-        leads = {basis: judged()[0][rival, basis] for basis in COMMON_BASES}
+    return found | of_the_lead() | of_the_rates() | of_the_plan() | of_figures()
+
+
+def of_the_lead():
+    found = {}
+    for rival in paper.METHODS[:-1]:
         found[f"printed.{rival}"] = span(printed("SLNP") - printed(rival))
-        found[f"lead.{rival}"] = points([each for of in leads.values() for each in of])
-        for basis, each in leads.items():
-            found[f"lead.{rival}.{basis}"] = points(each)
-            found[f"count.{rival}.{basis}"] = count(each)
-    for basis in COMMON_BASES:
-        gaps = {method: rates()[method, basis] - printed(method) for method in paper.METHODS}
-        found |= {f"gap.{method}.{basis}": span(gap) for method, gap in gaps.items()}
-        best = np.max([rates()[rival, basis] for rival in RIVALS], axis=0)
-        found[f"first.{basis}"] = f"{np.sum(rates()['SLNP', basis] > best)} of {len(COLUMNS)}"
+    for rival in ("LFDA", "LDA"):
+        each = {basis: of_columns(rival, basis) for basis in BASES}
+        found[f"lead.{rival}"] = points([one for of in each.values() for one in of])
+        found[f"lead.{rival}.orthonormal"] = points(each["orthonormal"])
+    in_print = means(printed("SLNP") - printed("LFDA"))
+    for kernel, name in product(("LFDA", WIDE, NARROW), SETS):
+        left = [of_sets(kernel, basis)[name].these.points for basis in BASES]
+        sizes = list(paper.DIMENSIONS[name])
+        ends = (against()[name, N, kernel, "orthonormal"].these for N in (sizes[0], sizes[-1]))
+        c = KERNELS[kernel]
+        found[f"kernel.{c}.{name}"] = f"{left[BASES.index('orthonormal')]:+z.1f}"
+        found[f"share.{c}.{name}"] = span(100 * np.array(left) / in_print[name], ".0f")
+        found[f"few.{c}.{name}"] = " to ".join(f"{lead.points:+z.1f}" for lead in ends)
+    return found
+
+
+def of_the_rates():
+    found = {}
+    for basis in BASES:
+        for method in ("SLNP", "LFDA", "LDA"):
+            found[f"gap.{method}.{basis}"] = span(rates(method, basis) - printed(method))
+        below = [-gap for gap in ours_minus_printed("SLNP", basis).values()]
+        found[f"short.{basis}"] = span(below, ".1f")
+    below = [-ours_minus_printed(NARROW, basis)["coil100"] for basis in BASES]
+    found["narrow.below.coil100"] = span(below, ".1f")
+    for basis in COMMON_BASES:  # all five methods on the same splits
+        of_five = [[read(n).mean(m, basis) for n in SETS] for m in paper.METHODS]
+        best = sum(np.sum(np.argmax(of, axis=0) == 4) for of in zip(*of_five, strict=True))
+        found[f"first.{basis}"] = f"{best} of {len(COLUMNS)}"
+    return found
+
+
+def of_the_plan():
+    """What the plans asked and no chapter answers at length, and the warning."""
+    found = {"learned.coil100": points(learned()["coil100", b] for b in BASES)}
+    faces_of, *_ = contests("rivals")
+    two = (faces_of.lead("SLNP, 2 rounds", "LFDA", basis).these for basis in BASES)
+    found["two.yale_b"] = ", ".join(measured(each, ".2f") for each in two)
+    found["nca"] = count([v.new for b in BASES for v in of_sets("NCA", b).values()])
+    chosen = of_sets("LFDA", "orthonormal", rounds)
+    found["chosen"] = listed({name: each.these for name, each in chosen.items()})
+    anchor = {n: anchored()[0.1, n, "mean", "SLNP", "orthonormal"].new for n in SETS}
+    found["anchor"] = listed(anchor)
+    for kernel, scope in (("LFDA", "new"), (WIDE, "these")):
+        changed = Counter(
+            SETS[name]
+            for basis in BASES
+            for name, each in of_sets(kernel, basis, by_tenths).items()
+            if getattr(each, scope).word != getattr(of_sets(kernel, basis)[name], scope).word
+        )
+        found[f"tenth.{scope}"] = ", ".join(f"{name} in {n} of 3" for name, n in changed.items())
+    studies = contests("dimensions")
+    cells = [cell for of in studies for cell in of.cells]
+    found["whole"] = f"{sum(c.d == c.D_PCA for c in cells)} of {len(cells)}"
+    pairs = {
+        of.dataset: [at_own_dimensions(of, m, "orthonormal") for m in ("SLNP", "LFDA")]
+        for of in studies
+    }
+    found["own"] = listed({name: over_splits(*pair) for name, pair in pairs.items()}, measured)
+    few, *_, many = (c for c in studies[-1].cells if c.N_i == 30 and c.d < c.D_PCA)
+    for basis in BASES:
+        ends = (studies[-1].lead("SLNP", "SLNP, 1 round", basis, [c]).these for c in (few, many))
+        found[f"loop.{basis}"] = " to ".join(map(measured, ends))
+    use = read("tables-use")
+    lost = (use.rates("SLNP") - use.rates("without") > 5) & (use.of("rows") >= 100)
+    warned = use.of("warned")[..., 1].astype(bool)
+    found |= {"warning.lost": f"{lost.sum()}", "warning.caught": f"{(lost & warned).sum()}"}
+    return found
+
+
+def of_figures():
+    found = {}
     for K in (5, 9):
         J = faces(f"fig4/{K}", "paper")
         found[f"fig4.{K}"] = span(100 * (J[:, 9] / J[:, 0] - 1), "+.0f")

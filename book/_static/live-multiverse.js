@@ -3,13 +3,13 @@ multiverse.js, written when the book is built, has the rates (slnp_study/multive
 
 live.figures.multiverse = function (figure, data) {
   "use strict";
-  const {digits, clamp} = live, {sets, margin} = live.multiverse, {small} = data, of = Object.keys(sets);
-  const every = Object.assign({}, ...of.map(name => sets[name].choices)), KERNEL = Object.keys(every)[0], known = {};
+  const {digits, clamp} = live, {margin} = live.multiverse, {small} = data;
+  const {choices, groups, sets, made: as_printed} = live.multiverse[small ? "small" : "whole"];
+  const of = Object.keys(sets), names = Object.keys(choices), KERNEL = names[0], known = {};
   const made = {};  // the reader's way to make each choice
-  for (const [name, ways] of Object.entries(every)) made[name] = ways.indexOf((data.made || {})[name] || ways[0]);
+  for (const name of names) made[name] = Math.max(0, choices[name].indexOf({...as_printed, ...data.made}[name]));
   const sign = x => (Math.abs(x) < 0.05 ? "" : x < 0 ? "−" : "+") + digits(Math.abs(x), 1);
   let set = of[0], by = KERNEL;  // by: the choice that has a curve for each of its ways
-  const names = () => Object.keys(sets[set].choices), axis = () => names().indexOf(by);
 
   /** Rates of one side; a choice of length 1 is none of this side's. Two bytes a rate. */
   function unpack({shape, rates}) {
@@ -17,83 +17,85 @@ live.figures.multiverse = function (figure, data) {
     return spec => numbers[spec.reduce((place, way, i) => (shape[i] > 1 ? place * shape[i] + way : place), 0)] / 655.35;
   }
 
-  /** All specifications of a set, from the smallest lead to the largest. */
-  function universe(name) {
-    if (known[name]) return known[name];
-    const [ours, theirs] = ["ours", "theirs"].map(side => unpack(sets[name][side]));
-    const ways = Object.values(sets[name].choices);
-    const specs = ways.reduce((all, of_one) => all.flatMap(spec => of_one.map((_, i) => [...spec, i])), [[]]);
-    return known[name] = specs.map(spec => ({spec, lead: ours(spec) - theirs(spec)})).sort((a, b) => a.lead - b.lead);
+  /** All specifications of the set, from the smallest lead to the largest. */
+  function universe() {
+    if (known[set]) return known[set];
+    const [ours, theirs] = ["ours", "theirs"].map(side => unpack(sets[set][side]));
+    const specs = Object.values(choices).reduce((all, ways) => all.flatMap(spec => ways.map((_, i) => [...spec, i])), [[]]);
+    return known[set] = specs.map(spec => ({spec, lead: ours(spec) - theirs(spec)})).sort((a, b) => a.lead - b.lead);
   }
 
-  const curve_of = way => universe(set).filter(one => axis() < 0 || one.spec[axis()] === way);
-  const chosen = () => curve_of(made[by]);
-  const rank = () => chosen().findIndex(one => names().every((name, i) => one.spec[i] === made[name]));
+  const curves = () => known[`${set} ${by}`] ??= by
+    ? choices[by].map((_, way) => universe().filter(one => one.spec[names.indexOf(by)] === way)) : [universe()];
+  const chosen = () => curves()[by ? made[by] : 0];
+  const rank = () => chosen().findIndex(one => names.every((name, i) => one.spec[i] === made[name]));
   const place = () => (rank() + 0.5) / chosen().length, lead = () => chosen()[rank()].lead;
   const take = at => {
     const {spec} = chosen()[clamp(at, [0, chosen().length - 1])];
-    names().forEach((name, i) => { made[name] = spec[i]; });
+    names.forEach((name, i) => { made[name] = spec[i]; });
   };
 
-  const ends = of.flatMap(name => [universe(name)[0].lead, universe(name).at(-1).lead, sets[name].printed]);
+  const ends = of.flatMap(name => [sets[name].from, sets[name].to]);
   const y = [Math.floor(Math.min(...ends)) - 0.5, Math.ceil(Math.max(...ends))];
   const wide = figure.wide, plot = figure.panel({label: "SLNP minus LFDA in all specifications, sorted", x: [0, 1], y,
-    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 40 : 0), left: 30, right: 90, top: 22, bottom: 22});
+    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 50 : 0), left: 34, right: 90, top: 22, bottom: 22});
   figure.handle(plot, {
     label: "your specification", shape: '<circle class="knob" r="7"/>', at: () => [place(), lead()],
     move: x => take(Math.floor(x * chosen().length)), value: place, limits: [0, 1],
     nudge: count => take(rank() + Math.sign(count) * Math.ceil(Math.abs(count) * chosen().length / 100)),
-    text: () => `lead ${sign(lead())}; ${names().map(name => `${name}: ${every[name][made[name]]}`).join(", ")}`,
+    text: () => `lead ${sign(lead())}; ${names.map(name => `${name}: ${choices[name][made[name]]}`).join(", ")}`,
   });
-  figure.slider({label: KERNEL, limits: [0, every[KERNEL].length - 1], get: () => made[KERNEL],
-    set: value => { made[KERNEL] = Math.round(value); }, text: () => every[KERNEL][made[KERNEL]]});
-  figure.choice({label: "data set", ways: () => of, get: () => of.indexOf(set), set: i => {
-    set = of[i];
-    if (axis() < 0 && by) by = KERNEL;
-  }});
+  figure.slider({label: KERNEL, limits: [0, choices[KERNEL].length - 1], get: () => made[KERNEL],
+    set: value => { made[KERNEL] = Math.round(value); }, text: () => choices[KERNEL][made[KERNEL]]});
+  figure.choice({label: "data set", ways: () => of, get: () => of.indexOf(set), set: i => { set = of[i]; }});
   if (!small) {
-    Object.keys(every).slice(1).forEach(name => figure.choice({label: name, ways: () => sets[set].choices[name],
-      get: () => made[name], set: way => { made[name] = way; }}));
-    figure.choice({label: "a curve for each", ways: () => [...names(), "(one curve)"],
-      get: () => (by ? axis() : names().length), set: i => { by = names()[i]; }});
+    figure.choice({label: "a curve for each", ways: () => [...names, "(one curve)"],
+      get: () => (by ? names.indexOf(by) : names.length), set: i => { by = names[i]; }});
+    for (const [title, of_group] of Object.entries(groups)) {
+      figure.group(title);
+      of_group.forEach(name => figure.choice({label: name, ways: () => choices[name], get: () => made[name],
+        set: way => { made[name] = way; }}));
+    }
     figure.hint("The dot is your specification. Drag it along its curve, or choose. Dashed: the lead that the paper prints. "
-      + "Grey: one point either way. By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
+      + "Grey: one point either way. Everything here is the mean of three columns, and our rates of three splits: the record "
+      + "“choices”, which is exploratory. By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
   }
 
   const path = (curve, look) => plot.path(curve.map((one, i) => [(i + 0.5) / curve.length, one.lead])
     .filter((_, i) => i % Math.ceil(curve.length / 200) === 0 || i === curve.length - 1), look);
 
   /** Names of the curves, at their right ends but never on one another. */
-  function labels(curves) {
+  function labels() {
     let last = Infinity;
-    return curves.map((curve, way) => ({way, at: curve.at(-1).lead})).sort((a, b) => a.at - b.at).map(({way, at}) => {
+    return curves().map((curve, way) => ({way, at: curve.at(-1).lead})).sort((a, b) => a.at - b.at).map(({way, at}) => {
       const unit = plot.y(0) - plot.y(1), high = last = Math.min(plot.y(at), last - 13);
       const spot = [1, (plot.y(0) - high) / unit], look = way === made[by] ? "strong small" : "small";
-      return plot.text(spot, every[by][way], {dx: 14, anchor: "start", look})
+      return plot.text(spot, choices[by][way], {dx: 14, anchor: "start", look})
         + plot.mark(spot, `<path class="way-${way}" d="M1 ${plot.y(at) - high}L10 0"/>`);
     });
   }
 
   return function draw() {
-    const {printed} = sets[set], now = lead();
-    const curves = by ? every[by].map((_, way) => curve_of(way)) : [universe(set)];
+    const {printed} = sets[set], now = lead(), step = y[1] - y[0] > 20 ? 5 : 2;
+    const count = chosen().length.toLocaleString("en");
     plot.draw(
       `<rect class="margin" x="${plot.x(0)}" width="${plot.x(1) - plot.x(0)}" y="${plot.y(margin)}" height="${
         plot.y(-margin) - plot.y(margin)}"/>`,
-      plot.text([0, y[1]], "SLNP minus its rival LFDA, in points", {dx: -24, dy: -9, anchor: "start"}),
-      Array.from({length: 9}, (_, i) => 2 * i - 6).filter(v => v >= y[0] && v <= y[1]).map(
+      plot.text([0, y[1]], "SLNP minus its rival LFDA, in points", {dx: -28, dy: -9, anchor: "start"}),
+      Array.from({length: 21}, (_, i) => step * (i - 10)).filter(v => v >= y[0] && v <= y[1]).map(
         v => [plot.text([0, v], v < 0 ? `−${-v}` : v && `+${v}`, {dx: -5, anchor: "end"}), plot.line([0, v], [0.01, v], "frame")]),
       plot.line([0, 0], [1, 0], "frame"), plot.line([0, y[0]], [0, y[1]], "frame"),
       plot.line([0, printed], [1, printed], "printed"),
       plot.text([0, printed], `printed ${sign(printed)}`, {dx: 5, dy: -5, anchor: "start", look: "small"}),
-      plot.text([0.5, y[0]], `${chosen().length.toLocaleString("en")} specifications, sorted`, {dy: 16, look: "small"}),
-      curves.map((curve, way) => path(curve, `way-${way}`)), path(chosen(), `way-${by ? made[by] : 0} chosen`),
-      by ? labels(curves) : [],
-      plot.text([place(), now], sign(now), {dy: plot.y(now) - plot.y(printed) > 40 ? -13 : 22, look: "strong",
-        dx: place() < 0.1 ? -6 : 0, anchor: place() < 0.1 ? "start" : "middle"}));
+      plot.text([0.5, y[0]], `${count} specifications, sorted`, {dy: 16, look: "small"}),
+      curves().map((curve, way) => path(curve, `way-${way}`)), path(chosen(), `way-${by ? made[by] : 0} chosen`),
+      by ? labels() : [],
+      plot.text([place(), now], sign(now), {dy: plot.y(now) - plot.y(printed) > 40 ? -21 : 30, look: "strong",
+        dx: place() < 0.1 ? -6 : place() > 0.9 ? 2 : 0, anchor: place() < 0.1 ? "start" : place() > 0.9 ? "end" : "middle"}));
     return {
-      state: {set, made: Object.fromEntries(names().map(name => [name, every[name][made[name]]])), lead: now},
-      text: `The rival's kernel: ${every[KERNEL][made[KERNEL]]}. On ${set} the lead is ${sign(now)} points; ${sign(printed)} is printed.`,
+      state: {set, made: Object.fromEntries(names.map(name => [name, choices[name][made[name]]])), lead: now},
+      text: `The rival's kernel: ${choices[KERNEL][made[KERNEL]]}. On ${set} the lead is ${sign(now)} points, in print ${sign(printed)}.${
+        small ? "" : ` Yours is number ${(rank() + 1).toLocaleString("en")} of ${count}, counted from the lowest.`}`,
     };
   };
 };

@@ -202,6 +202,11 @@ var live = (function () {
       },
     };
     figure.panel = options => panel(figure, options);
+    figure.group = title => {
+      if (figure.controls.matches("fieldset")) figure.controls = figure.controls.parentElement;
+      figure.controls = element("fieldset", {}, figure.controls);
+      element("legend", {}, figure.controls).textContent = title;
+    };
     figure.handle = (where, options) => handle(figure, where, options);
     figure.button = (label, action) => button(figure, label, action);
     figure.slider = options => slider(figure, options);

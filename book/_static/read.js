@@ -5,18 +5,19 @@
     "div.math, .picture, .pst-scrollable-table-container, div.highlight pre, div.cell_output pre";
   const PAPER = 680 * 16 / 13.4; // between the margins of A4, in letters of 16 px; there they have 13.3
 
-  /* The keyboard reaches what scrolls; a shadow tells that there is more to the right. */
-  function mark(box) {
-    const wide = box.scrollWidth > box.clientWidth + 1;
-    box.classList.toggle("more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
-    if (wide) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-    const first = box.querySelector("tr > :first-child");
-    box.classList.toggle("pinned", wide && first && first.offsetWidth < box.clientWidth / 3);
-  }
-
-  function markAll() {
-    document.querySelectorAll(SCROLLING).forEach(mark);
+  /* The keyboard reaches what scrolls; a shadow tells that there is more to the right. All boxes are measured
+  before the first is changed, so that the page is laid out once. */
+  function mark(boxes) {
+    boxes.map((box) => {
+      const wide = box.scrollWidth > box.clientWidth + 1, first = box.querySelector("tr > :first-child");
+      const more = wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 2;
+      return [box, wide, more, wide && first && first.offsetWidth < box.clientWidth / 3];
+    }).forEach(([box, wide, more, pinned]) => {
+      box.classList.toggle("more", more);
+      box.classList.toggle("pinned", Boolean(pinned));
+      if (wide) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
   }
 
   /* On paper a formula that is too wide for the page gets smaller. */
@@ -46,13 +47,12 @@
   function start() {
     nameButtons();
     showChapter();
-    markAll();
+    // A box gets its width when it's first seen, a window is resized, a solution unfolded.
+    const watch = new ResizeObserver((seen) => mark(seen.map((change) => change.target)));
     document.querySelectorAll(SCROLLING).forEach((box) => {
-      box.addEventListener("scroll", () => mark(box), { passive: true });
+      box.addEventListener("scroll", () => mark([box]), { passive: true });
+      watch.observe(box);
     });
-    // A box gets its width when a window is resized, a solution unfolded.
-    const watch = new ResizeObserver((seen) => seen.forEach((change) => mark(change.target)));
-    document.querySelectorAll(SCROLLING).forEach((box) => watch.observe(box));
   }
 
   /* Paper is white, whatever the screen is. */

@@ -253,9 +253,13 @@ def prepare(X: Array, y: NDArray[np.intp], seed: int) -> Prepared:
     return Prepared(S, y[train], T, y[test], A, B)
 
 
-def run(table: tuple[Array, NDArray[np.intp]], *, seed: int) -> Recorded:
-    """Tune every method on one split of one table, then judge it once on the test part."""
-    part = prepare(*table, seed)
+def run(table: tuple[Any, Any], *, seed: int) -> Recorded:
+    """Tune every method on one split of one table, then judge it once on the test part.
+
+    Labels may be numbers or text: only their order counts.
+    """
+    X, labels = table
+    part = prepare(np.asarray(X, dtype=float), np.unique(labels, return_inverse=True)[1], seed)
     A, y, r = part.A, part.y, part.A.shape[1]
     counts = cross_validate(A, y, seed, METHODS)
     others = cross_validate(A, y, seed + OTHER_FOLDS, CONTRASTED)[1]

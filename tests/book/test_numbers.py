@@ -22,13 +22,11 @@ def test_leads_are_those_of_the_counts_in_the_records(facts):
     """From the counts of right images alone, without a function of the study."""
     leads = []
     for name in ("yale_b", "coil100", "mnist"):
-        record, of_column = records.load(name), {}
-        basis = record["settings"]["bases"]["table"].index("orthonormal")
+        record, of_column = records.load(f"{name}-rivals"), {}
+        basis = record["settings"]["bases"].index("orthonormal")
         for key, unit in record["units"].items():
-            if key.startswith("table/"):
-                right = unit["right"]
-                lead = right["SLNP"][basis] - right["LFDA"][basis]
-                of_column.setdefault(key[:8], []).append(100 * lead / unit["tested"])
+            lead = unit["right"]["SLNP"][basis] - unit["right"]["LFDA"][basis]
+            of_column.setdefault(key[:9], []).append(100 * lead / unit["tested"])
         leads += [np.mean(of_splits) for of_splits in of_column.values()]
     assert len(leads) == 17
     assert facts["lead.LFDA.orthonormal"] == f"{min(leads):+.1f} to {max(leads):+.1f}"

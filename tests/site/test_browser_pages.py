@@ -135,7 +135,7 @@ CUT = """() => {
   return cut.map(n => n.outerHTML.slice(0, 160));
 }"""
 UNNAMED = """() => [...document.querySelectorAll(".solution .toggle-button")]
-  .filter(button => !/Solution to Exercise [0-9]+\\.[0-9]+/.test(button.ariaLabel))
+  .filter(button => !/Solution to Exercise [0-9]+/.test(button.ariaLabel))
   .map(button => button.outerHTML.slice(0, 300))"""
 A4 = {"width": 688, "height": 1016}  # CSS pixels between margins of 14 mm
 # Thousands of signs and of coloured words in code would take axe minutes. Formulas are left to the

@@ -37,7 +37,7 @@ def test_a_committed_record_is_complete_and_would_be_written_the_same(name, tmp_
 
 
 def test_the_committed_records_stay_small():
-    assert sum(path.stat().st_size for path in records.RESULTS.glob("*.json")) < 5.5e6
+    assert sum(path.stat().st_size for path in records.RESULTS.glob("*.json")) < 5.3e6
 
 
 @pytest.mark.parametrize("name", paper.DIMENSIONS)

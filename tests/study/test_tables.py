@@ -87,6 +87,14 @@ def test_nothing_is_learned_from_the_test_part():
     assert found[0]["right"] != found[1]["right"]
 
 
+def test_labels_may_be_numbers_or_text():
+    X, y = WINE
+    names = np.array(["barbera", "barolo", "grignolino"])[y]
+    coded = tables.run(WINE, seed=0)
+    assert tables.run((pd.DataFrame(X), names), seed=0) == coded
+    assert tables.run((X, 10 * y - 7), seed=0) == coded
+
+
 def test_every_method_chooses_among_as_many_settings_as_the_plan_says():
     part = tables.prepare(*WINE, seed=0)
     counts = tables.cross_validate(part.A, part.y, 0, METHODS)[1]
