@@ -25,7 +25,7 @@ from make_assignments import ASSIGNMENTS
 def parse(arguments):
     parser = ArgumentParser(description=__doc__, formatter_class=RawTextHelpFormatter)
     add = parser.add_argument
-    add("submissions", type=Path, nargs="?", help="the folder with the students' notebooks")
+    add("submissions", type=Path, help="the folder with the students' notebooks")
     add("--out", type=Path, help="another folder for the results")
     add("--report", action="store_true", help="write table and pages again, and run nothing")
     add("--no-rehearsal", action="store_true", help="don't run the model solutions first")
@@ -37,14 +37,12 @@ def parse(arguments):
 
 def main(arguments=None):
     options = parse(arguments)
-    if options.submissions is None or not options.submissions.is_dir():
-        said = "There is no such folder: make grade SUBMISSIONS=dir takes the students' notebooks."
-        print(said, file=sys.stderr)
-        return 2
     grading = Grading(options)
     file = grading.course / "status.json"
     saved = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     try:
+        if not grading.submissions.is_dir():
+            raise Refused("There is no such folder: make grade takes SUBMISSIONS=dir.")
         if options.report and not saved:
             raise Refused(f"Nothing was graded yet: there is no {file}.")
         state = saved if options.report else grading.grade()

@@ -158,9 +158,9 @@ class SLNP(LinearProjection):
 
     Reduce the data with PCA first, as the paper does. The constraint (22) makes every direction
     count alike, so among many weak features SLNP finds one in which only a few samples move, and
-    then has no reason to link those few. J falls all the while. On three random
-    halves of 5,000 MNIST digits, raw pixels, ten rounds recognise about 76 %, where LDA has 86 %
-    and SLNP after ``PCA(40)`` 87 %.
+    then has no reason to link those few to the rest of their class. J falls all the while. On
+    three random halves of 5,000 MNIST digits, raw pixels, 1-nearest neighbour gets about 73 %
+    right after ten rounds, 87 % after LDA, and 87 % after ``PCA(40)`` and SLNP.
 
     Parameters
     ----------

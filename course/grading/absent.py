@@ -8,29 +8,21 @@ alias or frame leads to it. Imports still work: what they bring raises a sentenc
 import ast
 import functools
 import importlib.util
+import shutil
 import site
 import sys
 import tomllib
 from pathlib import Path
 
-GONE = """
-def {name}(*args, **kwargs):
-    raise RuntimeError("`{name}` isn't available in this question: write your own.")
-"""
 STUB = """
 def __getattr__(name):
-    import importlib
-
+    import contextlib, importlib
     if name.startswith("__"):
         raise AttributeError(name)
-    try:
+    with contextlib.suppress(ImportError):
         return importlib.import_module(f"{__name__}.{name}")
-    except ImportError:
-        pass
-
     def gone(*args, **kwargs):
         raise RuntimeError(f"`{name}` isn't available in this question: write your own.")
-
     return type(name, (), {"__init__": gone})
 """
 
@@ -51,7 +43,7 @@ def homes():
     found.append(module_folder().parent)
     for pattern in ("lib*/python3*/*-packages", "local/lib*/python3*/*-packages"):
         found += Path("/usr").glob(pattern)
-    return {path.resolve() for path in found}
+    return {path for home in found for path in (home.absolute(), home.resolve())}
 
 
 def places(module):
@@ -82,14 +74,18 @@ def make_overlay(row, folder):
 
 
 def write_stubs(package, folder, there):
-    """A copy of a package that holds the functions `there`, what they call, and stubs."""
+    """A copy of a package with the functions and modules `there`, what they call, and stubs."""
     for path in package.rglob("*.*"):
         if path.suffix not in (".py", ".so") or "tests" in path.parts:
             continue
-        stub = folder / path.relative_to(package).with_name(path.name.partition(".")[0] + ".py")
-        stub.parent.mkdir(parents=True, exist_ok=True)
-        real = there and path.suffix == ".py"
-        stub.write_text((sliced(path.read_text("utf-8"), there) if real else "") + STUB, "utf-8")
+        stem, new = path.name.partition(".")[0], folder / path.relative_to(package)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        if stem in there:
+            shutil.copy(path, new)
+            continue
+        text = path.read_text("utf-8") if path.suffix == ".py" else ""
+        real = sliced(text, there) if any(name in text for name in there) else ""
+        new.with_name(f"{stem}.py").write_text(real + STUB, "utf-8")
 
 
 def sliced(text, there):

@@ -52,6 +52,13 @@ def find(folder, assignments):
     return [Submission(*whose, files) for whose, files in sorted(found.items())], other
 
 
+def whole_class(folder, found):
+    """The name of the one folder in which everything lies, if the students' folders are there."""
+    paths = [p.relative_to(folder).parts for submission in found for p in submission.files]
+    inner = {parts[:2] for parts in paths if len(parts) > 2}
+    return paths[0][0] if len(inner) > 1 and len({parts[0] for parts in paths}) == 1 else None
+
+
 def before(name, assignment):
     name = unicodedata.normalize("NFC", name)
     return name[: same_form(name).find(same_form(assignment))]

@@ -61,15 +61,11 @@ class Grading:
 
     def judge(self, notebook, assignment, student):
         """Run a notebook and its tests, each in a process of its own; return what ended it."""
-        job = {
-            "notebook": nbformat.writes(notebook),
-            "source": self.source(assignment).read_text(encoding="utf-8"),
-            "student": student,
-            "limits": vars(self.limits),
-            "rows": self.tables[assignment],
-            "hidden": [str(p) for p in (self.folder, self.submissions, self.course)],
-        }
-        verdict = judged(job)
+        source = self.source(assignment).read_text(encoding="utf-8")
+        job = {"notebook": nbformat.writes(notebook), "source": source, "student": student}
+        job |= {"limits": vars(self.limits), "rows": self.tables[assignment]}
+        hidden = [str(folder) for folder in (self.folder, self.submissions, self.course)]
+        verdict = judged(job | {"hidden": hidden})
         for cell, outputs in zip(notebook.cells, verdict["outputs"], strict=True):
             if cell.cell_type == "code":
                 cell.outputs = clean_outputs(nbformat.from_dict(outputs))
@@ -96,10 +92,9 @@ class Grading:
     def one(self, submission):
         """Grade one submission; return its status."""
         name, notes = submission.assignment, []
-        path = self.course / "release" / name / f"{name}.ipynb"
-        release = nbformat.read(path, as_version=4)
+        release = nbformat.read(self.course / "release" / name / f"{name}.ipynb", as_version=4)
         if len(submission.files) > 1:
-            files = ", ".join(path.name for path in submission.files)
+            files = ", ".join(str(p.relative_to(self.submissions)) for p in submission.files)
             notes = [f"several files, the last one counts: {files}"]
         try:
             handed_in = collect.read(submission.path)
@@ -123,7 +118,8 @@ class Grading:
             status = f"NOT GRADED: {one_line(repr(problem))}"
         print(f"{submission.student}, {submission.assignment}: {status}", flush=True)
         who = {"student": submission.student, "assignment": submission.assignment}
-        return who | {"status": status}
+        file = one_line(submission.path.relative_to(self.submissions.parent))
+        return who | {"status": status, "file": file}
 
     def grade(self):
         """Grade everything handed in; return the state that the report is written from."""
@@ -131,6 +127,8 @@ class Grading:
         if not found:
             said = f"No file in {self.submissions} has an assignment's name in its own"
             raise Refused(f"{said}: {', '.join(names(self.folder))}.")
+        if inner := collect.whole_class(self.submissions, found):
+            raise Refused(f"`{inner}` holds several students' folders: grade {inner} alone.")
         check_sandbox()
         self.course.mkdir(parents=True, exist_ok=True)
         generate(self.folder, self.course)

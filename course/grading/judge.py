@@ -5,7 +5,8 @@ Usage: python -m grading.judge < job.json > verdict.json (course.py does this). 
 the arguments into the sandbox and brings back plain arrays and numbers. All comparing is done
 here, with this process's own NumPy. So nothing that the student's code redefines, prints, forges
 or hides makes a wrong value right. A question that forbids something has a sandbox of its own: the
-cells run again there, and what's forbidden doesn't exist.
+cells run again there, and what's forbidden doesn't exist. So that a mistake costs points once, a
+test that fails after an earlier one failed is repeated with the solution's earlier functions.
 """
 
 import ast
@@ -35,7 +36,7 @@ def error(name, message):
 
 
 def too_long(number, frame):
-    raise StudentError("TookTooLong: comparing takes too long")
+    raise StudentError("TookTooLong", "comparing takes too long")
 
 
 def defined(source):
@@ -103,37 +104,51 @@ class Judge:
         answers = [c.source for c in self.source.values() if c.metadata.nbgrader.solution]
         self.answers = set().union(*map(defined, answers))
         self.space, self.rooms = {"__name__": "judge"}, {}
+        self.above, self.failed = {}, False  # the solution's answers so far; if any test failed
 
-    def room(self, test=None):
+    def room(self, test=None, again=False):
         """The sandbox for a test: made when it is first needed. None of its own, the common one."""
         rows = self.job["rows"]
         number = next((n for n, row in enumerate(rows) if test in row["tests"]), None)
-        if number not in self.rooms:
+        if (number, again) not in self.rooms:
             overlay = [] if number is None else rows[number]["overlay"]
-            self.rooms[number] = Room(self.code, self.limits, self.job["hidden"], overlay)
-        return self.rooms[number]
+            self.rooms[number, again] = Room(self.code, self.limits, self.job["hidden"], overlay)
+        return self.rooms[number, again]
 
     def run(self):
         """Fill in the outputs of the notebook; the answers in it run in sandboxes, in order."""
         for position, cell in enumerate(self.code):
             source = self.source.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             cell.outputs = self.room().up_to(position)
-            if source is None or source.metadata.nbgrader.solution:
+            if source is None:
                 continue
-            if source.metadata.nbgrader.grade:
+            if source.metadata.nbgrader.solution:
+                self.above[source.metadata.nbgrader.grade_id] = source.source
+            elif source.metadata.nbgrader.grade:
                 self.define(definitions(source.source))
                 cell.outputs = self.test(source, position)
             elif not used(source.source) & self.answers:  # imports and data
                 self.define(source.source)
-                if "STUDENT" in self.space:
-                    self.space["STUDENT"] = number_of(self.job["student"])
+                self.space["STUDENT"] = number_of(self.job["student"])
 
     def define(self, source):
         exec(compile(source, "<setup>", "exec"), self.space)
 
     def test(self, source, position):
         """The outputs of a test cell: none if it is passed, else the error."""
-        room = self.room() if self.room().ended else self.room(source.metadata.nbgrader.grade_id)
+        name = source.metadata.nbgrader.grade_id
+        room = self.room() if self.room().ended else self.room(name)
+        said = self.tried(source, room, position)
+        if said and self.failed and not room.ended:
+            room = self.room(name, again=True)
+            room.up_to(position)
+            for answer in list(self.above.values())[:-1]:  # the last one is the student's to write
+                room.run(answer)
+            said = self.tried(source, room, position)
+        self.failed |= bool(said)
+        return said
+
+    def tried(self, source, room, position):
         room.up_to(position)
         if room.ended:
             return [error("NotRun", f"Not run: an earlier cell {room.ended}.")]
@@ -143,12 +158,11 @@ class Judge:
             signal.setitimer(signal.ITIMER_PROF, 2 * self.limits.cell_seconds, 1)
             exec(compile(source.source, "<test>", "exec"), self.space)
         except Ended as reason:
-            self.room().ended = room.ended = str(reason)
+            room.ended = str(reason)
             return [error("Ended", f"Your function {reason}.")]
         except Exception as problem:
-            name, message = type(problem).__name__, str(problem)
-            if name == "StudentError":
-                name, _, message = message.partition(": ")
+            theirs = isinstance(problem, StudentError)
+            name, message = problem.args if theirs else (type(problem).__name__, str(problem))
             if name == "NameError":  # its cell may have stopped before the function was there
                 message += f" (the last error of a cell above: {room.said()})"
             return [error(name, message)]

@@ -4,7 +4,7 @@ from grading.inside import plain
 
 
 class StudentError(Exception):
-    """An exception of the student's own making."""
+    """An exception of the student's own making: its name and its message."""
 
 
 class Messenger:
@@ -19,8 +19,8 @@ class Messenger:
         if "value" not in reply:
             told = reply.get("error")
             told = told if isinstance(told, list) and len(told) == 2 else ["Error", "no answer"]
-            raise StudentError(f"{told[0]}: {told[1]}")
+            raise StudentError(*map(str, told))
         try:
             return plain.decode(reply["value"])
         except Exception as problem:
-            raise StudentError("NotPlain: the answer holds more than numbers and text") from problem
+            raise StudentError("NotPlain", "it holds more than numbers and text") from problem

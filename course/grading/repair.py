@@ -73,30 +73,25 @@ def repair(submission, release):
             elsewhere.append(name)
     if sorted(theirs, key=theirs.get) != [name for name in known if name in theirs]:
         mended.append("their order")
-    cells = list(own[None])
-    for name, cell in known.items():
-        cells += [cell, *own[name]]
-    release.cells = cells
+    release.cells = own[None] + [c for name in known for c in (known[name], *own[name])]
     notes = [f"cells put back: {', '.join(mended)}"] if mended else []
-    notes += [f"text in a cell below: {', '.join(elsewhere)}"] if elsewhere else []
+    notes += [f"text in a cell below, read as the answer: {', '.join(elsewhere)}"] * bool(elsewhere)
     return release, notes
 
 
 def gather(answer, added):
-    """Put text from new cells below an empty paragraph into it, where the teacher will look."""
+    """Move text from new cells below an empty paragraph into it, where the teacher will look."""
     found = [cell for cell in added if cell.cell_type == "markdown" and cell.source.strip()]
-    pictures = {}
-    for cell in found:
-        pictures |= cell.get("attachments", {})
+    pictures = {k: p for cell in found for k, p in cell.get("attachments", {}).items()}
     if found:
         with_text(answer, "\n\n".join(cell.source for cell in found), pictures)
+        added[:] = [cell for cell in added if cell not in found]
     return found
 
 
 def not_run(notebook, reason):
     """Mark every code cell as not run (without an error nbgrader would give full points)."""
-    message = f"Not run: {reason}."
+    said = f"Not run: {reason}."
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            told = new_output("error", ename="NotRun", evalue=message, traceback=[message])
-            cell.outputs = [told]
+            cell.outputs = [new_output("error", ename="NotRun", evalue=said, traceback=[said])]

@@ -39,17 +39,12 @@ class Limits:
 
 def environment():
     """What the student's code finds in its environment; nothing of the teacher's."""
-    return {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.defpath]),
-        "PYTHONPATH": str(module_folder().parent),
-        "PYTHONUTF8": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "HOME": HOME,
-        "TMPDIR": f"{HOME}/tmp",
-        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    } | {name: os.environ[name] for name in ("OPENBLAS_CORETYPE",) if name in os.environ}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
+    found = {"PATH": path, "PYTHONPATH": str(module_folder().parent), "HOME": HOME}
+    found |= {"TMPDIR": f"{HOME}/tmp", "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    found |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    found |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return found | {name: os.environ[name] for name in ("OPENBLAS_CORETYPE",) if name in os.environ}
 
 
 @functools.cache

@@ -42,6 +42,14 @@ NINETEEN = {
     "module": "from slnp_edu import steps as tools" + CALL.format("tools.neighbours"),
     "star": "from slnp_edu.steps import *\nnearest = neighbours",
 }
+PLAIN = """
+    squared = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
+    squared[y[:, None] != y] = np.inf
+    np.fill_diagonal(squared, np.inf)
+    indices = np.argsort(squared, axis=1, kind="stable")[:, :K]
+    return indices, np.take_along_axis(squared, indices, axis=1)
+"""
+CALLS = "{}\ndef nearest(Y, y, K):\n    {}" + PLAIN  # it would be right
 FIND = (
     "import glob, sys\nfor place in sys.path:\n"
     "    for path in glob.glob(f'{place}/slnp_edu/st*.py'):\n        exec(open(path).read())\n"
@@ -49,10 +57,6 @@ FIND = (
 OTHERS = {
     "search": "from slnp_edu.search import Search" + CALL.format("Search()"),
     "pickle": "import pickle\nnearest = pickle.loads(b'cslnp_edu.steps\\nneighbours\\n.')",
-    "reload": (
-        "import importlib, sys\nimport slnp_edu.steps\nsys.modules.clear\n"
-        "module = importlib.reload(slnp_edu.steps)" + CALL.format("module.neighbours")
-    ),
     "file": (
         "import slnp_edu.steps\nexec(open(slnp_edu.steps.__file__).read())\nnearest = neighbours"
     ),
@@ -67,34 +71,23 @@ OTHERS = {
         "import gc\nnearest = [o for o in gc.get_objects() if callable(o)\n"
         "    and getattr(o, '__name__', '') == 'neighbours' and hasattr(o, '__code__')][0]"
     ),
-    "process": (
-        "import subprocess, sys, json, numpy as np\ndef nearest(Y, y, K):\n"
-        "    code = 'import json, sys; from slnp_edu.steps import neighbours as n;'\n"
-        "    code += 'print(json.dumps([a.tolist() for a in n(*json.load(sys.stdin))]))'\n"
-        "    said = json.dumps([Y.tolist(), y.tolist(), K]).encode()\n"
-        "    done = subprocess.run([sys.executable, '-c', code], input=said, stdout=-1)\n"
-        "    return [np.array(a) for a in json.loads(done.stdout)]"
-    ),
     "unmount": (
         'import subprocess\nsubprocess.run(\'umount -l $(grep slnp_edu /proc/mounts | cut -d" " '
         "-f2)', shell=True)\nimport sys\nfor name in [n for n in sys.modules if 'slnp' in n]:\n"
         "    del sys.modules[name]\nfrom slnp_edu.steps import neighbours as nearest"
     ),
-    "compiled library": (
-        "from sklearn.neighbors._kd_tree import KDTree\ndef nearest(Y, y, K):\n"
-        "    return KDTree(Y).query(Y, K)"
+    "argmin": CALLS.format("from sklearn.metrics import pairwise_distances_argmin as a", "a(Y, Y)"),
+    "ArgKmin": CALLS.format(
+        "from sklearn.metrics._pairwise_distances_reduction import ArgKmin",
+        "ArgKmin.compute(Y, Y, 1)",
     ),
+    "tree": CALLS.format("from scipy.spatial import cKDTree", "cKDTree(Y)"),
+    "compiled tree": CALLS.format("from scipy.spatial._ckdtree import cKDTree", "cKDTree(Y)"),
+    "neighbours": CALLS.format("from sklearn.neighbors import NearestNeighbors as N", "N().fit(Y)"),
     "study": "import slnp_study.protocol as p\nnearest = p.SLNP",
 }
 # These end before a stub is called.
-SILENT = {"objects", "config", "study", "process", "source", "compiled"}
-PLAIN = """
-    squared = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
-    squared[y[:, None] != y] = np.inf
-    np.fill_diagonal(squared, np.inf)
-    indices = np.argsort(squared, axis=1, kind="stable")[:, :K]
-    return indices, np.take_along_axis(squared, indices, axis=1)
-"""
+SILENT = {"objects", "config", "study", "source", "compiled", "ArgKmin"}
 HONEST = {
     "other imports": "from slnp_edu import SLNP, LFDA\nfrom slnp_edu.steps import w_step, s_step\n"
     "from slnp_edu.toy import make_toy\nfrom sklearn.neighbors import KDTree\n"

@@ -230,6 +230,15 @@ def test_every_wrong_answer_loses_its_points_with_the_message_it_names(name):
         assert answer["message"] in str(said), (answer["why"], said)
 
 
+def test_a_mistake_costs_points_once():
+    name, missing = "a6-comparison", ("choice", "interval")
+    cells = [cell for cell in notebook("source", name).cells if cell.cell_type == "code"][:-1]
+    names = [nbgrader(cell)["grade_id"] for cell in cells]
+    cells = [c | {"source": "1 / 0"} if nbgrader(c)["grade_id"] in missing else c for c in cells]
+    lost = [n for n, said in zip(names, mutants.errors_of(name, cells), strict=True) if said]
+    assert lost == ["choice", "test-choice", "test-first", "interval", "test-interval"]
+
+
 @pytest.mark.course
 @pytest.mark.parametrize("name", PRESENT)
 def test_a_small_slip_loses_points(name):

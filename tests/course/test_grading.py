@@ -58,7 +58,6 @@ DIVIDES = "def half(x):\n    _ = np.array([0.0]) / 0\n    return x / 2"
 BAR = "from tqdm import tqdm\n\ndef double(x):\n    return sum(x for _ in tqdm(range(2)))"
 OBJECT = "class Doubler:\n    def __call__(self, x):\n        return 2 * x\n\ndouble = Doubler()"
 LISTS = "def half(x):\n    return [v / 2 for v in np.atleast_1d(x)]"
-STUB = "Write your answer here."
 RIGHT = {  # all of these get full points, 3 and 2
     "good": lambda r: solved(r),
     "own-cell": lambda r: edited(
@@ -80,7 +79,7 @@ RIGHT = {  # all of these get full points, 3 and 2
     ),
     "picture": lambda r: edited(r, paste_picture),
     "below": lambda r: edited(
-        r, after("why", new_markdown_cell("My **derivation** in a new cell.")), why=STUB
+        r, after("why", new_markdown_cell("My **derivation**.")), why="Write your answer here."
     ),
     "reorders": lambda r: edited(r, lambda notebook: notebook.cells.reverse()),
 }
@@ -135,7 +134,7 @@ ODD = {
 }
 SAID = {  # what the status of right work says
     "reorders": "cells put back: their order",
-    "below": "text in a cell below: why",
+    "below": "text in a cell below, read as the answer: why",
 }
 FILES = {  # not notebooks at all
     "text": ("I could not do it, sorry.", "not a notebook"),
@@ -198,7 +197,7 @@ def test_right_work_keeps_its_points(graded, name):
 
 def test_of_several_copies_the_newest_counts_and_all_are_named(graded):
     status = rows(graded[0])["copies"]["status"]
-    assert f"last one counts: {NAME}-2.ipynb, {NAME}.ipynb, {NAME} (1).ipynb" in status
+    assert f"copies/{NAME}-2.ipynb, copies/{NAME}.ipynb, copies/{NAME} (1).ipynb" in status
 
 
 @pytest.mark.parametrize("name", ["below", "picture"])
@@ -207,7 +206,7 @@ def test_a_paragraph_in_another_place_is_found_and_waits_for_a_person(graded, na
     assert rows(folder)[name][f"{NAME}: why"] == "by hand"
     path = folder / "out" / "autograded" / name / NAME / f"{NAME}.ipynb"
     shown = part(nbformat.read(path, as_version=4), "why")
-    assert "My **derivation** in a new cell." in shown.source or PNG in str(shown.attachments)
+    assert "My **derivation**." in shown.source or PNG in str(shown.attachments)
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -247,6 +246,9 @@ def test_everyone_has_a_feedback_page_that_says_what_the_status_says(graded):
         assert html.escape(row["status"]) in page
         assert f"{student}, {NAME}: {row['status']}" in done.stdout
     assert "Belongs to no assignment (1)" in done.stdout
+    assert "Paragraphs to grade by hand: " in done.stdout
+    assert rows(folder)["cased"]["file"] == "submissions/cased/A0_Tiny.IPYNB"
+    assert tiny.page(folder, "below").count("My **derivation**") == 1
 
 
 def set_points(folder, student, points):
@@ -298,7 +300,6 @@ def test_a_folder_without_submissions_is_refused_in_a_sentence(tmp_path, exists)
         (tmp_path / "submissions").rmdir()
     done = grade(tmp_path)
     assert done.returncode == 2
-    assert "Traceback" not in done.stderr
     said = "has an assignment's name in its own: a0-tiny" if exists else "There is no such folder"
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -328,6 +329,8 @@ def test_a_student_version_is_one_folder_deeper_too_and_moodle_needs_no_renaming
     students = [submission.student for submission in found]
     assert students == ["Ann_4711_assignsubmission_file", "carl", "zeller_LATE_17_290"]
     assert not other
+    assert collect.whole_class(tmp_path, found) is None
+    assert collect.whole_class(tmp_path.parent, found) == tmp_path.name  # grade that one alone
 
 
 def test_a_name_cannot_leave_its_folder():
@@ -431,8 +434,8 @@ def test_the_page_names_the_limits_of_the_code_and_every_status():
     page = (tiny.ROOT / "book" / "grading.md").read_text("utf-8")
     limits = Limits()
     for text in (
-        f"{limits.cell_seconds:g} s of computing a cell",
-        f"{limits.notebook_seconds:g} s a notebook",
+        f"{limits.cell_seconds:g} s of CPU time per cell",
+        f"{limits.notebook_seconds:g} s per notebook",
         f"{limits.memory_bytes / 1e9:g} GB",
         f"{limits.processes} processes",
         f"{collect.LARGEST_FILE / 1e6:g} MB or {collect.MOST_CELLS:,} cells",

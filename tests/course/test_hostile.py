@@ -8,7 +8,6 @@ import ctypes
 import hashlib
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -22,7 +21,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from tiny import DOUBLE, HALF, NAME, WRONG, grade, hand_in, make_course, part, rows, solved
 
 pytestmark = pytest.mark.course
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SECRET = "the teacher's secret 4711"
 SLEEP = "98761"  # seconds; no other process on the machine waits for just so long
 

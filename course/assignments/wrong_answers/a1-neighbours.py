@@ -42,9 +42,9 @@ def nearest(Y, y, K):
         "why": "compares the lists place by place",
         "grade_id": "replaced",
         "source": """
-def replaced(X, y, degrees, K):
-    u = np.array([[np.cos(np.radians(degrees))], [np.sin(np.radians(degrees))]])
-    return np.mean(neighbours(X, y, K)[0] != neighbours(X @ u, y, K)[0])
+def replaced(X, y, first, second, K):
+    before, after = (neighbours(on_axis(X, t), y, K)[0] for t in (first, second))
+    return np.mean(before != after)
 """,
         "loses": ["test-replaced"],
         "message": "in any order",
@@ -53,8 +53,8 @@ def replaced(X, y, degrees, K):
         "why": "a constant tuned to the visible test",
         "grade_id": "replaced",
         "source": """
-def replaced(X, y, degrees, K):
-    return 0.65 if degrees == 90 else 0.0
+def replaced(X, y, first, second, K):
+    return 0.68 if second == 90 else 0.0
 """,
         "loses": ["test-replaced"],
         "message": "Other fish",
@@ -79,7 +79,7 @@ def changes(X, j):
     normals = np.concatenate([q - p, q + p])
     return np.sort(np.degrees(np.arctan2(normals[:, 0], -normals[:, 1])) % 180)
 """,
-        "loses": ["test-changes"],
+        "loses": ["test-changes", "test-complete"],
         "message": "does not change",
     },
     {
@@ -89,7 +89,23 @@ def changes(X, j):
 def changes(X, j):
     return np.tile(np.arange(0, 180, 0.1), (2, 1))
 """,
-        "loses": ["test-changes"],
+        "loses": ["test-changes", "test-complete"],
         "message": "not shape (2, 1800)",
+    },
+    {
+        "why": "the first and the last candidate aren't compared",
+        "grade_id": "changes",
+        "source": """
+def changes(X, j):
+    from_j = np.delete(X, j, axis=0) - X[j]
+    p, q = (from_j[i] for i in np.triu_indices(len(from_j), k=1))
+    normals = np.concatenate([q - p, q + p])
+    angles = np.sort(np.degrees(np.arctan2(normals[:, 0], -normals[:, 1])) % 180)
+    middle = np.radians((angles[1:] + angles[:-1]) / 2)
+    after = np.abs(from_j @ [np.cos(middle), np.sin(middle)]).argmin(axis=0)
+    return angles[1:-1][after[1:] != after[:-1]]
+""",
+        "loses": ["test-complete"],
+        "message": "across 180 degrees?",
     },
 ]

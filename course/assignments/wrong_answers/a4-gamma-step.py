@@ -73,18 +73,6 @@ def better_gamma(d):
         "message": "none may be negative",
     },
     {
-        "why": "the wrong axis",
-        "grade_id": "margin",
-        "source": """
-def lemma_margin(rows):
-    K = rows.shape[1]
-    gamma = (K - 1) / 2 * np.sqrt(np.sum(rows**2, axis=0))
-    return gamma - K / 2 * (rows[-1] - rows.mean(axis=0))
-""",
-        "loses": ["test-margin"],
-        "message": "you return shape",
-    },
-    {
         "why": "equal distances, where the bound is 0 but (52) is not",
         "grade_id": "worst",
         "source": """

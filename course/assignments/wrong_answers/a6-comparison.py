@@ -12,7 +12,7 @@ def rate(candidate, X_fit, y_fit, X_held, y_held):
     return 100 * KNeighborsClassifier(1).fit(A @ W, y_fit).score(B @ W, y_held)
 """,
         "loses": ["test-rate"],
-        "message": "PCA has seen",
+        "message": "fitted on the held-out images?",
     },
     {
         "why": "judges the images that were fitted on",
@@ -73,7 +73,7 @@ def choose(X, y, train, candidates):
         rates.append(np.mean(parts))
     return candidates[max(range(len(rates)), key=lambda n: (rates[n], n))]
 """,
-        "loses": ["test-choice"],
+        "loses": ["test-first"],
         "message": "choose the first",
     },
     {
