@@ -22,18 +22,36 @@ from slnp_study.statistics import MARGIN
 from slnp_study.studies import choices
 from slnp_study.studies.rivals import ANCHORED, METHODS_OF_SLNP, ONE_WIDTH
 
-KERNEL = "the rival's kernel"
-KERNELS = ("its author's", *(f"width {name.rpartition(' ')[2]}" for name in ONE_WIDTH))
+KERNEL = "LFDA's kernel"
+KERNELS = ("local scaling", *(f"width {name.rpartition(' ')[2]}" for name in ONE_WIDTH))
+#: What a reader sees, where a name of the study is too short to be clear.
+LABELS = {
+    "metric": "distance",
+    "unit": "unit length",
+    "half": "half the paper's",
+    "three halves": "1.5 × paper's",
+    "nearest": "K nearest",
+    "paper": "paper's rule",
+    "can": "CAN's rule",
+    "fixed": "held fixed",
+}
+
+
+def label(name: object) -> str:
+    """Name a choice, or a way to make it, for the reader."""
+    return LABELS.get(str(name), str(name))
+
+
 CHOICES: dict[str, tuple[str, ...]] = {
     KERNEL: KERNELS,
-    "basis": BASES,
+    "basis": tuple(map(label, BASES)),
     "SLNP": ("10 rounds", "2 rounds", "rounds chosen", "anchor 0.1, ours", "anchor 0.3, ours"),
 }
 #: What the paper leaves open, apart from the kernel, and what it has words on.
 LEFT_OPEN = tuple(name for name in choices.OPEN if name in choices.COMMON_CHOICES)
 SETTLED = tuple(name for name in choices.AS_PRINTED if name not in choices.OPEN)
 EVERY: dict[str, tuple[str, ...]] = {KERNEL: KERNELS} | {
-    name: tuple(map(str, choices.CHOICES[name])) for name in LEFT_OPEN + SETTLED
+    label(name): tuple(map(label, choices.CHOICES[name])) for name in LEFT_OPEN + SETTLED
 }
 
 
@@ -87,8 +105,11 @@ def explorable() -> dict[str, Any]:
             found[facts["name"]] = of_set | {"ours": _pack(ours), "theirs": _pack(theirs)}
         return found
 
-    groups = {"Left open by the paper": LEFT_OPEN, "Settled by the paper, bent here": SETTLED}
-    made = {name: str(way) for name, way in choices.AS_PRINTED.items()}
+    groups = {
+        "Left open by the paper": [label(name) for name in LEFT_OPEN],
+        "Settled by the paper, bent here": [label(name) for name in SETTLED],
+    }
+    made = {label(name): label(way) for name, way in choices.AS_PRINTED.items()}
     return {
         "margin": MARGIN,
         "small": {"choices": CHOICES, "groups": {}, "made": {}, "sets": sets(rates)},

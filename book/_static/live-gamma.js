@@ -21,12 +21,12 @@ live.figures.gamma = function (figure, data) {
     label: "where the line meets the axis", shape: '<path class="knob" d="M-7 0L0 -9L7 0L0 9z"/>',
     at: () => [clamp(cut(), lines.xlim), 0],
     move: x => set(steps.sum(d.map(distance => Math.max(x - distance, 0))) / 2),
-    nudge: count => set(gamma + 0.05 * count), value: cut, limits: [0, 4],
+    nudge: count => set(gamma + 0.05 * count), step: 0.01, value: cut, limits: [0, 4],
     text: () => `squared distance ${digits(cut(), 2)}, gamma ${digits(gamma, 2)}`,
   });
   figure.handle(curve, {
     label: "gamma", shape: '<circle class="knob" r="8"/>',
-    at: () => [gamma, J(gamma)], move: set, nudge: count => set(gamma + 0.05 * count),
+    at: () => [gamma, J(gamma)], move: set, nudge: count => set(gamma + 0.05 * count), step: 0.05,
     value: () => gamma, limits, text: () => `gamma ${digits(gamma, 2)}`,
   });
   [["Lower bound", low], ["The paper's rule", rule], ["Upper bound", high]].forEach(

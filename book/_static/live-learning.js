@@ -37,14 +37,15 @@ live.figures.learning = function (figure, data) {
     y: [-edge, edge], width: wide ? 330 : 270, left: 6, right: 6, top: 20, bottom: 6});
   const curve = figure.panel({label: "New fish recognised, round by round", x: [1, rounds], y: [40, 100], width: 330,
     height: wide ? 270 : 150, left: 50, top: 24, bottom: 30, right: 14});
-  figure.slider({label: "Readings", limits: [1, most], text: () => String(Math.round(readings)),
+  figure.slider({label: "Readings", limits: [1, most], step: 1, text: () => String(readings),
     get: () => readings, set: value => { readings = value; }});
   figure.slider({label: "Anchor", limits: [0, 1], text: () => digits(anchor, 2),
     get: () => anchor, set: value => { anchor = value; }});
   figure.button("Young and old", () => { clumps = 2; });
   figure.button("Young only", () => { clumps = 1; });
-  figure.hint("Large marks are the fish it learns from, small ones are new; a ring is a new fish taken for the other kind. "
-    + "The dotted line is round 1.");
+  figure.panels.before(figure.hint("Blue circles: kind 0. Red triangles: kind 1. Large: the fish it learns from. Small: new fish. "
+    + "Ring: a new fish taken for the other kind. Dotted line: round 1."));
+  figure.panels.after(figure.status);
 
   curve.background([curve.line([1, 40], [rounds, 40], "frame"), curve.line([1, 40], [1, 100], "frame"),
     curve.text([1, 100], "new fish recognised", {dy: -10, anchor: "start"}),
@@ -53,7 +54,7 @@ live.figures.learning = function (figure, data) {
     curve.text([5, 40], "round", {dy: 28, look: "small"})].flat().join(""));
 
   return function draw() {
-    const p = Math.round(readings), found = learn(shoal(p)), {on_axes, fresh_ones, right, rate, J} = found.at(-1);
+    const p = readings, found = learn(shoal(p)), {on_axes, fresh_ones, right, rate, J} = found.at(-1);
     const middle = steps.transpose(on_axes).map(axis => steps.sum(axis) / axis.length), unit = Math.sqrt(old.y.length);
     const put = y => y.map((v, i) => clamp(unit * (v - middle[i]), [-edge, edge]));
     plane.draw(plane.text([0, edge], `the two axes of round ${rounds}`, {dy: -7}),
@@ -67,7 +68,7 @@ live.figures.learning = function (figure, data) {
       state: {readings: p, anchor, clumps, W: found.at(-1).W, rates: found.map(one => one.rate), J: found.map(one => one.J)},
       text: `${p} reading${p > 1 ? "s" : ""}, ${clumps > 1 ? "young and old" : "young only"}, anchor ${digits(anchor, 2)}: `
         + `round 1 recognises ${digits(first, 0)} % of the new fish, round ${rounds} ${digits(rate, 0)} %`
-        + `${change ? ` (${change > 0 ? "+" : "−"}${Math.abs(change)})` : ""}. J goes from ${digits(found[0].J, 2)} to ${digits(J, 2)}.`,
+        + `${change ? ` (${change > 0 ? "+" : "−"}${Math.abs(change)})` : ""}. The objective J goes from ${digits(found[0].J, 2)} to ${digits(J, 2)}.`,
     };
   };
 };

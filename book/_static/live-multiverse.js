@@ -9,7 +9,8 @@ live.figures.multiverse = function (figure, data) {
   const made = {};  // the reader's way to make each choice
   for (const name of names) made[name] = Math.max(0, choices[name].indexOf({...as_printed, ...data.made}[name]));
   const sign = x => (Math.abs(x) < 0.05 ? "" : x < 0 ? "−" : "+") + digits(Math.abs(x), 1);
-  let set = of[0], by = KERNEL;  // by: the choice that has a curve for each of its ways
+  const start = {...made}, way = name => choices[name][made[name]];
+  let set = data.set || of[0], by = KERNEL;  // by: the choice that has a curve for each of its ways
 
   /** Rates of one side; a choice of length 1 is none of this side's. Two bytes a rate. */
   function unpack({shape, rates}) {
@@ -30,54 +31,54 @@ live.figures.multiverse = function (figure, data) {
   const chosen = () => curves()[by ? made[by] : 0];
   const rank = () => chosen().findIndex(one => names.every((name, i) => one.spec[i] === made[name]));
   const place = () => (rank() + 0.5) / chosen().length, lead = () => chosen()[rank()].lead;
-  const take = at => {
-    const {spec} = chosen()[clamp(at, [0, chosen().length - 1])];
-    names.forEach((name, i) => { made[name] = spec[i]; });
-  };
+  const take = at => chosen()[clamp(at, [0, chosen().length - 1])].spec.forEach((to, i) => { made[names[i]] = to; });
 
   const ends = of.flatMap(name => [sets[name].from, sets[name].to]);
   const y = [Math.floor(Math.min(...ends)) - 0.5, Math.ceil(Math.max(...ends))];
   const wide = figure.wide, plot = figure.panel({label: "SLNP minus LFDA in all specifications, sorted", x: [0, 1], y,
-    width: wide ? 640 : 340, height: (wide ? 300 : 250) - (small ? 50 : 0), left: 34, right: 90, top: 22, bottom: 22});
-  figure.handle(plot, {
+    width: wide ? 640 : 340, height: (wide ? 300 : 240) - (small ? 50 : 0), left: 34, right: 116, top: 22, bottom: 22});
+  if (!small) figure.handle(plot, {
     label: "your specification", shape: '<circle class="knob" r="7"/>', at: () => [place(), lead()],
-    move: x => take(Math.floor(x * chosen().length)), value: place, limits: [0, 1],
+    move: x => take(Math.floor(x * chosen().length)), value: place, limits: [0, 1], step: 0.01,
     nudge: count => take(rank() + Math.sign(count) * Math.ceil(Math.abs(count) * chosen().length / 100)),
-    text: () => `lead ${sign(lead())}; ${names.map(name => `${name}: ${choices[name][made[name]]}`).join(", ")}`,
+    text: () => `lead ${sign(lead())}; ${names.map(name => `${name}: ${way(name)}`).join(", ")}`,
   });
-  figure.slider({label: KERNEL, limits: [0, choices[KERNEL].length - 1], get: () => made[KERNEL],
-    set: value => { made[KERNEL] = Math.round(value); }, text: () => choices[KERNEL][made[KERNEL]]});
+  figure.panels.after(figure.status);
+  figure.slider({label: KERNEL, limits: [0, choices[KERNEL].length - 1], step: 1, get: () => made[KERNEL],
+    set: to => { made[KERNEL] = to; }, text: () => way(KERNEL)});
   figure.choice({label: "data set", ways: () => of, get: () => of.indexOf(set), set: i => { set = of[i]; }});
   if (!small) {
     figure.choice({label: "a curve for each", ways: () => [...names, "(one curve)"],
       get: () => (by ? names.indexOf(by) : names.length), set: i => { by = names[i]; }});
+    figure.button("Back to the paper's settings", () => Object.assign(made, {...start, [KERNEL]: made[KERNEL]}));
     for (const [title, of_group] of Object.entries(groups)) {
       figure.group(title);
-      of_group.forEach(name => figure.choice({label: name, ways: () => choices[name], get: () => made[name],
-        set: way => { made[name] = way; }}));
+      of_group.forEach(name => figure.choice(
+        {label: name, ways: () => choices[name], get: () => made[name], set: to => { made[name] = to; }}));
     }
-    figure.hint("The dot is your specification. Drag it along its curve, or choose. Dashed: the lead that the paper prints. "
-      + "Grey: one point either way. Everything here is the mean of three columns, and our rates of three splits: the record "
-      + "“choices”, which is exploratory. By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
+    figure.hint("Drag the dot along its curve, and the lists follow. Each curve holds all combinations of the other choices. "
+      + "Each lead is a mean over three table columns, and our rates also average three splits (record “choices”, exploratory). "
+      + "By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
   }
 
   const path = (curve, look) => plot.path(curve.map((one, i) => [(i + 0.5) / curve.length, one.lead])
     .filter((_, i) => i % Math.ceil(curve.length / 200) === 0 || i === curve.length - 1), look);
 
-  /** Names of the curves, at their right ends but never on one another. */
-  function labels() {
+  /** Names of the curves and of the dashed line, at their right ends but never on one another. */
+  function labels(printed) {
+    const named = [["printed", printed, `printed ${sign(printed)}`], ...(by ? curves() : []).map(
+      (curve, i) => [`way-${i}`, curve.at(-1).lead, choices[by][i], i === made[by] ? "strong small" : "small"])];
     let last = Infinity;
-    return curves().map((curve, way) => ({way, at: curve.at(-1).lead})).sort((a, b) => a.at - b.at).map(({way, at}) => {
-      const unit = plot.y(0) - plot.y(1), high = last = Math.min(plot.y(at), last - 13);
-      const spot = [1, (plot.y(0) - high) / unit], look = way === made[by] ? "strong small" : "small";
-      return plot.text(spot, choices[by][way], {dx: 14, anchor: "start", look})
-        + plot.mark(spot, `<path class="way-${way}" d="M1 ${plot.y(at) - high}L10 0"/>`);
+    return named.sort((a, b) => a[1] - b[1]).map(([line, at, words, look = "small"], i) => {
+      last = Math.max(Math.min(plot.y(at), last - 13), plot.y(y[1]) + 13 * (named.length - 1 - i));
+      const spot = [1, (plot.y(0) - last) / (plot.y(0) - plot.y(1))];
+      return plot.text(spot, words, {dx: 14, anchor: "start", look})
+        + plot.mark(spot, `<path class="${line}" d="M1 ${plot.y(at) - last}L10 0"/>`);
     });
   }
 
   return function draw() {
-    const {printed} = sets[set], now = lead(), step = y[1] - y[0] > 20 ? 5 : 2;
-    const count = chosen().length.toLocaleString("en");
+    const {printed} = sets[set], now = lead(), step = y[1] - y[0] > 20 ? 5 : 2, count = chosen().length.toLocaleString("en");
     plot.draw(
       `<rect class="margin" x="${plot.x(0)}" width="${plot.x(1) - plot.x(0)}" y="${plot.y(margin)}" height="${
         plot.y(-margin) - plot.y(margin)}"/>`,
@@ -86,16 +87,18 @@ live.figures.multiverse = function (figure, data) {
         v => [plot.text([0, v], v < 0 ? `−${-v}` : v && `+${v}`, {dx: -5, anchor: "end"}), plot.line([0, v], [0.01, v], "frame")]),
       plot.line([0, 0], [1, 0], "frame"), plot.line([0, y[0]], [0, y[1]], "frame"),
       plot.line([0, printed], [1, printed], "printed"),
-      plot.text([0, printed], `printed ${sign(printed)}`, {dx: 5, dy: -5, anchor: "start", look: "small"}),
-      plot.text([0.5, y[0]], `${count} specifications, sorted`, {dy: 16, look: "small"}),
-      curves().map((curve, way) => path(curve, `way-${way}`)), path(chosen(), `way-${by ? made[by] : 0} chosen`),
-      by ? labels() : [],
-      plot.text([place(), now], sign(now), {dy: plot.y(now) - plot.y(printed) > 40 ? -21 : 30, look: "strong",
-        dx: place() < 0.1 ? -6 : place() > 0.9 ? 2 : 0, anchor: place() < 0.1 ? "start" : place() > 0.9 ? "end" : "middle"}));
+      plot.text([0, y[0]], small ? "each curve: 3 bases × 5 forms of SLNP, sorted"
+        : `${count} specifications${by ? " on each curve" : ""}, sorted by lead`, {dx: -28, dy: 16, anchor: "start", look: "small"}),
+      small ? plot.text([1, -0.6], "within a point of zero", {dx: -4, anchor: "end", look: "small"}) : "",
+      curves().map((curve, i) => path(curve, `way-${i}`)), path(chosen(), `way-${by ? made[by] : 0} chosen`), labels(printed),
+      small ? plot.mark([place(), now], '<circle class="knob" r="7"/>') : "",
+      plot.text([place(), now], sign(now),
+        {dy: -15, look: "strong", anchor: place() < 0.1 ? "start" : place() > 0.9 ? "end" : "middle"}));
     return {
-      state: {set, made: Object.fromEntries(names.map(name => [name, choices[name][made[name]]])), lead: now},
-      text: `The rival's kernel: ${choices[KERNEL][made[KERNEL]]}. On ${set} the lead is ${sign(now)} points, in print ${sign(printed)}.${
-        small ? "" : ` Yours is number ${(rank() + 1).toLocaleString("en")} of ${count}, counted from the lowest.`}`,
+      state: {set, made: Object.fromEntries(names.map(name => [name, way(name)])), lead: now},
+      text: small ? `The dot: ${sign(now)} on ${set} (${way("basis")} axes, ${way("SLNP")}). The paper prints ${sign(printed)}.`
+        : `On ${set} the lead is ${sign(now)} points, printed ${sign(printed)} (these three columns). Yours is number ${
+          (rank() + 1).toLocaleString("en")} of ${count}.`,
     };
   };
 };

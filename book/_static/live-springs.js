@@ -31,13 +31,13 @@ live.figures.springs = function (figure, data) {
   figure.handle(plane, {
     label: "angle of the axis", shape: '<circle class="axis-knob" r="8"/>',
     at: () => at(turn).map(z => radius * z), move: (x, z) => put(Math.atan2(z, x) * 180 / Math.PI),
-    nudge: count => put(turn + count), value: () => turn % 180, limits: [0, 180],
+    nudge: count => put(turn + count), step: 1, value: () => turn % 180, limits: [0, 180],
     text: () => `${digits(turn % 180, 1)} degrees`,
   });
   figure.handle(curve, {
     label: "angle of the axis, on the curve", shape: '<circle class="knob" r="8"/>',
     at: () => [turn % 180, energy(turn)], move: x => put(Math.min(x, 179.9)), nudge: count => put(turn + count),
-    value: () => turn % 180, limits: [0, 180], text: () => `${digits(turn % 180, 1)} degrees`,
+    step: 1, value: () => turn % 180, limits: [0, 180], text: () => `${digits(turn % 180, 1)} degrees`,
   });
   const found = (Math.atan2(best[1][0], best[0][0]) * 180 / Math.PI + 180) % 180;
   figure.button("Where the springs were tied", () => put(Math.atan2(first[1][0], first[0][0]) * 180 / Math.PI));

@@ -24,7 +24,7 @@ live.figures.toy = function (figure, data) {
     at: () => on_ring(turn),
     move: (x, y) => { turn = (Math.atan2(y - pivot[1], x - pivot[0]) * 180 / Math.PI + 360) % 360; },
     nudge: steps => { turn = (turn + steps + 360) % 360; },
-    value: () => turn % 180, limits: [0, 180],
+    step: 1, value: () => turn % 180, limits: [0, 180],
     text: () => `${digits(turn % 180, 1)} degrees`,
   });
   figure.button("Put everything back", reset);

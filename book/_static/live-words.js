@@ -33,7 +33,7 @@ live.figures.words = function (figure, data) {
     figure.handle(axis, {
       label: `interval ${names[name]}`, shape: '<circle class="knob" r="7"/>',
       at: () => [clamp(points + size(), axis.xlim), heights[name]], move: x => set(x - points),
-      nudge: count => set(size() + 0.05 * count), value: size, limits: [0.05, edge], text: () => `± ${digits(size(), 2)}`,
+      nudge: count => set(size() + 0.05 * count), step: 0.05, value: size, limits: [0.05, edge], text: () => `± ${digits(size(), 2)}`,
     });
   }
   figure.slider({label: "Margin", limits: [0.2, 3], text: () => digits(margin, 2), get: () => margin,
@@ -59,16 +59,18 @@ live.figures.words = function (figure, data) {
     const interval = scope === "these" ? these : fresh, {other, within, word} = live.word(points, interval, margin, narrow);
     const range = size => `${signed(points - size)} to ${signed(points + size)}`;
     axis.draw(box(axis, [-margin, 0], [2 * margin, 1], "band"), axis.line([0, 0], [0, 1], "dotted"),
-      axis.line([-edge, 0], [edge, 0], "frame"), [-4, -3, -2, -1, 0, 1, 2, 3, 4].map(x => axis.text([x, 0], x, {dy: 16})),
+      axis.line([-edge, 0], [edge, 0], "frame"), [-4, -3, -2, -1, 0, 1, 2, 3, 4].map(x => axis.text([x, 0], x < 0 ? `−${-x}` : x, {dy: 16})),
       axis.text([0, 0], "points, first method minus second", {dy: 33}), bar("these", these), bar("fresh", fresh),
       axis.line([points, heights.fresh - 0.08], [points, heights.these + 0.08], "grip"));
     const side = points > 0 ? "ahead" : "behind";
     table.draw(
       figure.touched ? box(table, [within ? 1 : 2, other ? 1 : 0], [1, 1], "band") : "",
       [0, 1, 2].map(y => table.line([0, y], [3, y], "frame")), [1, 2].map(x => table.line([x, 0], [x, 3], "frame")),
-      [["within the margin", 1.5, 2.5], ["not shown", 2.5, 2.5], ["other than zero", 0.5, 1.5], ["not shown", 0.5, 0.5],
-        ["level", 1.5, 0.5], ["undecided", 2.5, 0.5], [side, 2.5, 1.5]].map(([text, x, y]) => table.text([x, y], text, {look: "small"})),
-      table.text([1.5, 1.5], `${side} by less`, {dy: -3, look: "small"}), table.text([1.5, 1.5], "than the margin", {dy: 12, look: "small"}));
+      [["90 % interval", "inside the margin", 1.5, 2.5], ["90 % interval", "not inside", 2.5, 2.5],
+        ["95 % interval", "without zero", 0.5, 1.5], [`${side} by less`, "than the margin", 1.5, 1.5], [side, "", 2.5, 1.5],
+        ["95 % interval", "with zero", 0.5, 0.5], ["level", "", 1.5, 0.5], ["undecided", "", 2.5, 0.5]].map(
+        ([first, second, x, y]) => [table.text([x, y], first, {dy: second ? -3 : 4, look: "small"}),
+          table.text([x, y], second, {dy: 12, look: "small"})]));
     const why = `The 95 % interval, ${range(interval)}, ${other ? "leaves out" : "holds"} zero. The 90 % interval, ${
       range(narrow * interval)}, ${within ? "is inside" : "isn't inside"} the margin. So ${names[scope]}: ${word}.`;
     return {

@@ -99,8 +99,8 @@ var live = (function () {
   /** Something to drag.
 
   at() is its place in the data, move(x, y) takes it elsewhere, text() says where it is. A handle of one number
-  has also value(), limits and nudge(steps) for the arrow keys. Handles of one group are one stop of the tab key;
-  Page Up and Page Down go from one to the next. */
+  has also value(), limits and nudge(count) for the keys: one count changes the value by step. Handles of one group
+  are one stop of the tab key; Page Up and Page Down go from one to the next. */
   function handle(figure, panel, options) {
     const {label, shape, at, move, text, step = 0.1, value, limits, nudge, group} = options;
     const node = element("g", {class: "live-handle", role: "slider", "aria-label": label}, panel.svg);
@@ -127,11 +127,14 @@ var live = (function () {
     node.setAttribute("tabindex", group && group.length ? -1 : 0);
     if (group) group.push(here);
     node.addEventListener("keydown", event => {
-      const arrow = ARROWS[event.key];
+      const arrow = ARROWS[event.key], end = {Home: 0, End: 1}[event.key];
       if (arrow) {
         const size = event.shiftKey ? 0.1 : 1, p = at();
         if (nudge) { nudge(size * (arrow[0] + arrow[1])); figure.changed(); }
         else here.to(p[0] + size * step * arrow[0], p[1] + size * step * arrow[1]);
+      } else if (nudge && end !== undefined) {
+        nudge(((limits || panel.xlim)[end] - value()) / step);
+        figure.changed();
       } else if (group && (event.key === "PageDown" || event.key === "PageUp")) {
         const next = group.indexOf(here) + (event.key === "PageDown" ? 1 : -1);
         group[(next + group.length) % group.length].choose();
@@ -151,16 +154,16 @@ var live = (function () {
   }
 
   /** A slider of the browser's own, for a number that has no place in the picture. */
-  function slider(figure, {label, limits, get, set, text}) {
+  function slider(figure, {label, limits, get, set, text, step = "any"}) {
     const box = element("label", {}, figure.controls);
     box.append(label + " ");
-    const node = element("input", {type: "range", min: limits[0], max: limits[1], step: "any",
+    const node = element("input", {type: "range", min: limits[0], max: limits[1], step,
       autocomplete: "off"}, box);
     const output = element("span", {class: "live-value"}, box);
     node.addEventListener("input", () => { set(Number(node.value)); figure.changed(); });
     node.addEventListener("keydown", event => {  // with step "any" a browser's own steps are coarse
       const arrow = ARROWS[event.key];
-      if (!arrow) return;
+      if (!arrow || step !== "any") return;
       event.preventDefault();
       const size = (limits[1] - limits[0]) / (event.shiftKey ? 1000 : 100);
       set(clamp(get() + size * (arrow[0] + arrow[1]), limits));
@@ -193,7 +196,7 @@ var live = (function () {
       panels: element("div", {class: "live-panels"}, root),
       controls: element("div", {class: "live-controls"}, root),
       status: element("p", {class: "live-state", role: "status", "aria-live": "polite"}, root),
-      hint: text => { element("p", {class: "live-hint"}, root).textContent = text; },
+      hint: text => Object.assign(element("p", {class: "live-hint"}, root), {textContent: text}),
       changed: () => {
         const {state, text} = draw();
         figure.handles.forEach(one => one.show());
@@ -201,16 +204,13 @@ var live = (function () {
         root.dataset.state = JSON.stringify(state);
       },
     };
-    figure.panel = options => panel(figure, options);
+    for (const [name, make] of Object.entries({panel, handle, button, slider, choice}))
+      figure[name] = (...given) => make(figure, ...given);
     figure.group = title => {
       if (figure.controls.matches("fieldset")) figure.controls = figure.controls.parentElement;
       figure.controls = element("fieldset", {}, figure.controls);
       element("legend", {}, figure.controls).textContent = title;
     };
-    figure.handle = (where, options) => handle(figure, where, options);
-    figure.button = (label, action) => button(figure, label, action);
-    figure.slider = options => slider(figure, options);
-    figure.choice = options => choice(figure, options);
     const draw = figures[root.dataset.figure](figure, JSON.parse(root.dataset.given));
     root.figure = figure;
     figure.changed();
@@ -219,14 +219,8 @@ var live = (function () {
   }
 
   const NEEDS = {multiverse: "multiverse.js"}, fetched = {};
-  function fetch(name) {
-    fetched[name] ??= new Promise((done, failed) => {
-      const script = element("script", {src: folder + name}, document.head);
-      script.onload = done;
-      script.onerror = failed;
-    });
-    return fetched[name];
-  }
+  const fetch = name => fetched[name] ??= new Promise((done, failed) => Object.assign(
+    element("script", {src: folder + name}, document.head), {onload: done, onerror: failed}));
 
   function begin() {
     for (const root of document.querySelectorAll(".live[data-figure]"))

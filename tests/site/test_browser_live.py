@@ -5,7 +5,7 @@ as a reader may do.
 """
 
 import json
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import pytest
@@ -29,7 +29,6 @@ from slnp_study.statistics import Difference, Estimate, judge
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 #: Page, figure, and the handle that is dragged: (which panel, its name).
 FIGURES = [
-    ("index", "multiverse", "your specification"),
     ("01-toy", "toy", "fish c"),
     ("01-toy", "toy", "angle of the axis"),
     ("01-toy", "rounds", "fish 7 of 60, kind 0"),
@@ -45,7 +44,8 @@ FIGURES = [
     ("09-fair-comparison", "words", "estimate"),
     ("09-fair-comparison", "words", "interval for new images"),
 ]
-PAGES = sorted({(page, figure) for page, figure, _ in FIGURES} | {("11-learning", "learning")})
+BY_SLIDER = {("11-learning", "learning"), ("index", "multiverse")}  # nothing to drag in these
+PAGES = sorted({(page, figure) for page, figure, _ in FIGURES} | BY_SLIDER)
 every_handle = pytest.mark.parametrize(("name", "figure", "handle"), FIGURES)
 every_figure = pytest.mark.parametrize(("name", "figure"), PAGES)
 
@@ -322,7 +322,7 @@ def test_readings_and_anchor_of_chapter_11(visit):
         anchor.press("ArrowRight")
     root.get_by_role("button", name="Young only").click()
     found, data = state_of(root), given(root)
-    assert found["readings"] > 12
+    assert found["readings"] == 30  # one more with each press, to the last
     assert found["anchor"] > 0.1
     assert found["clumps"] == 1
     X, Z = (
@@ -354,6 +354,51 @@ def test_every_choice_of_the_multiverse_can_be_made(visit):
     assert found["set"] == "digits"
     assert all(found["made"][name] != start[name] for name in multiverse.EVERY)
     check_multiverse(found, given(root))
+    root.get_by_role("button", name="Back to the paper's settings").click()
+    assert state_of(root)["made"] == start | {multiverse.KERNEL: found["made"][multiverse.KERNEL]}
+
+
+both_pages = pytest.mark.parametrize("name", ["index", "13-verdict"])
+both_widths = pytest.mark.parametrize("width", [390, 1280])
+
+
+@both_pages
+@both_widths
+def test_one_press_of_an_arrow_key_changes_the_kernel_and_the_slider_stays(visit, name, width):
+    _, root = visit(name, "multiverse", viewport={"width": width, "height": 844})
+    kernel = root.locator("input")
+    kernel.press("Home")
+    place = kernel.bounding_box()
+    for way in multiverse.KERNELS[1:]:
+        kernel.press("ArrowRight")
+        assert state_of(root)["made"][multiverse.KERNEL] == way
+        assert kernel.bounding_box() == place
+
+
+def test_home_and_end_move_the_dot_and_not_the_page(visit):
+    page, root = visit("13-verdict", "multiverse")
+    dot = handle_of(root, "your specification")
+    in_view(dot)
+    scrolled = page.evaluate("scrollY")
+    for key, place in {"End": "2,592", "Home": "1"}.items():
+        dot.press(key)
+        assert f"number {place} of 2,592" in root.get_by_role("status").inner_text()
+    assert page.evaluate("scrollY") == scrolled
+
+
+@both_widths
+def test_no_name_of_a_curve_is_cut_or_on_another(visit, width):
+    _, root = visit("13-verdict", "multiverse", viewport={"width": width, "height": 844})
+    for name, data_set in product(multiverse.EVERY, ("faces", "objects", "digits")):
+        root.get_by_label("data set").select_option(data_set)
+        root.get_by_label("a curve for each").select_option(name)
+        for way in multiverse.EVERY[name] if name != multiverse.KERNEL else ():
+            root.get_by_label(name, exact=True).select_option(way)
+            assert root.evaluate(CUT) == []
+        names = root.locator("text.small[text-anchor=start]").all()
+        heights = sorted(float(text.get_attribute("y")) for text in names)
+        assert len(heights) == len(multiverse.EVERY[name]) + 2  # and the printed lead, and the axis
+        assert np.diff(heights).min() > 12
 
 
 @pytest.mark.parametrize(
@@ -467,12 +512,22 @@ def test_everything_drawn_is_seen(visit, name, figure, scheme):
     assert root.evaluate(UNSEEN) != []
 
 
+# Text that leaves its picture, or a control that leaves the figure.
+CUT = """root => [...root.querySelectorAll("svg text, label > *, button")].filter(node => {
+  const [a, b] = [node, node.ownerSVGElement || root].map(box => box.getBoundingClientRect());
+  return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
+    || a.bottom > b.bottom + 1 || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
+}).map(node => node.textContent)"""
+
+
 @every_figure
 def test_a_figure_fits_a_phone_with_its_controls(visit, name, figure):
     page, root = visit(name, figure, **PHONE)
     bar = page.locator(".bd-header-article").bounding_box()["height"]
-    top, bottom = root.bounding_box(), root.locator(".live-state").bounding_box()
-    assert bottom["y"] + bottom["height"] - top["y"] <= PHONE["viewport"]["height"] - bar
+    top = root.bounding_box()["y"]
+    for part in (".live-state", ".live-controls"):
+        box = root.locator(part).bounding_box() or {"y": top, "height": 0}  # none where it's empty
+        assert box["y"] + box["height"] - top <= PHONE["viewport"]["height"] - bar
     for target in root.locator(".live-hit, button, input, select").all():
         size = target.bounding_box()
         assert min(size["width"], size["height"]) >= 32
@@ -485,11 +540,4 @@ def test_text_is_legible(visit, name, figure, width):
     sizes = root.evaluate("""root => [...root.querySelectorAll("text")].map(text =>
         parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)""")
     assert min(sizes) >= 10
-    outside = root.evaluate("""root => [...root.querySelectorAll("svg text, label > *, button")]
-      .filter(node => {
-        const [a, b] = [node, node.ownerSVGElement || root].map(box => box.getBoundingClientRect());
-        return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
-          || a.bottom > b.bottom + 1
-          || node.matches("span") && node.scrollWidth > node.clientWidth + 1;
-      }).map(node => node.textContent)""")
-    assert outside == []
+    assert root.evaluate(CUT) == []
