@@ -213,8 +213,8 @@ def difference(*counts: Tally) -> Difference:
     >>> found = difference(Tally(np.array([[2, 0, 1], [1, 0, 2]]), tested, missed))
     >>> print(f"{found.these.points:.1f} points, {found.images:.1f} of {found.tested:.0f}")
     2.0 points, 3.0 of 150
-    >>> print(f"of {found.errors:.0f} % errors; a tenth of the two methods' mean: {found.tenth}")
-    of 10 % errors; a tenth of the two methods' mean: 0.9
+    >>> print(f"of {found.errors:.0f} % errors; a tenth of both methods': {found.tenth}")
+    of 10 % errors; a tenth of both methods': 0.9
     """
     found = [_shares(each) for each in counts]
     n = len(found)

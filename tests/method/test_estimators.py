@@ -88,6 +88,18 @@ def test_verbose_prints_every_round_and_changes_nothing(capsys):
     assert capsys.readouterr().out.splitlines() == said
 
 
+def test_an_interrupted_fit_leaves_nothing_behind(monkeypatch):
+    def interrupted(*args, **options):
+        yield next(rounds(*args, **options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("slnp_edu.slnp.rounds", interrupted)
+    slnp = SLNP(2)
+    with pytest.raises(KeyboardInterrupt):
+        slnp.fit(*iris())
+    assert [name for name in vars(slnp) if name.endswith("_")] == []
+
+
 def test_stops_when_j_stands_still():
     X, y = iris()
     loose = SLNP(2, tol=0.5).fit(X, y)
