@@ -329,11 +329,11 @@ REPRODUCE = ("slnp_study", "reproduce", "mnist", "--splits", "2", "--jobs", "1",
 
 
 @pytest.mark.slow
-def test_a_run_killed_four_times_ends_with_the_same_bytes(alone, tmp_path):
+def test_a_run_killed_ten_times_ends_with_the_same_bytes(alone, tmp_path):
     """Killed at random moments; what was put aside before is never written again."""
     folder, before = tmp_path / "results", {}
     draw = random.Random(0)
-    for _ in range(4):
+    for _ in range(10):
         with started(*REPRODUCE, str(folder)) as run:
             while run.poll() is None and len(put_aside(folder)) <= len(before):
                 time.sleep(0.01)
