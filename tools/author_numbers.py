@@ -245,10 +245,8 @@ def table_of_parts():
         row = []
         for basis in BASES:
             left = against()[name, "mean", "LFDA", basis].these.points
-            short, above = (ours_minus_printed(m, basis)[name] for m in ("SLNP", "LFDA"))
-            short = -short
-            assert np.isclose(left + short + above, in_print)
-            row.append(" ".join(f"{part:+z.1f}" for part in (left, short, above)))
+            ours, theirs = (ours_minus_printed(m, basis)[name] for m in ("SLNP", "LFDA"))
+            row.append(" ".join(f"{part:+z.1f}" for part in (left, -ours, theirs)))
         rows.append([f"{SETS[name]}, {in_print:+.1f}", *row])
     return table(["printed lead", *BASES], rows)
 
@@ -303,9 +301,7 @@ def of_the_lead():
     for rival in paper.METHODS[:-1]:
         found[f"printed.{rival}"] = span(printed("SLNP") - printed(rival))
     for rival in ("LFDA", "LDA"):
-        each = {basis: of_columns(rival, basis) for basis in BASES}
-        found[f"lead.{rival}"] = points([one for of in each.values() for one in of])
-        found[f"lead.{rival}.orthonormal"] = points(each["orthonormal"])
+        found[f"lead.{rival}"] = points([one for b in BASES for one in of_columns(rival, b)])
     in_print = means(printed("SLNP") - printed("LFDA"))
     for kernel, name in product(("LFDA", WIDE, NARROW), SETS):
         left = [of_sets(kernel, basis)[name].these.points for basis in BASES]
@@ -320,18 +316,16 @@ def of_the_lead():
 
 def of_the_rates():
     found = {}
-    for basis in BASES:
+    for basis in COMMON_BASES:
         for method in ("SLNP", "LFDA", "LDA"):
             found[f"gap.{method}.{basis}"] = span(rates(method, basis) - printed(method))
         below = [-gap for gap in ours_minus_printed("SLNP", basis).values()]
         found[f"short.{basis}"] = span(below, ".1f")
-    below = [-ours_minus_printed(NARROW, basis)["coil100"] for basis in BASES]
-    found["narrow.below.coil100"] = span(below, ".1f")
-    for basis in COMMON_BASES:  # all five methods on the same splits
         of_five = [[read(n).mean(m, basis) for n in SETS] for m in paper.METHODS]
         best = sum(np.sum(np.argmax(of, axis=0) == 4) for of in zip(*of_five, strict=True))
         found[f"first.{basis}"] = f"{best} of {len(COLUMNS)}"
-    return found
+    below = [-ours_minus_printed(NARROW, basis)["coil100"] for basis in BASES]
+    return found | {"narrow.below.coil100": span(below, ".1f")}
 
 
 def of_the_plan():
@@ -362,7 +356,7 @@ def of_the_plan():
     }
     found["own"] = listed({name: over_splits(*pair) for name, pair in pairs.items()}, measured)
     few, *_, many = (c for c in studies[-1].cells if c.N_i == 30 and c.d < c.D_PCA)
-    for basis in BASES:
+    for basis in COMMON_BASES:
         ends = (studies[-1].lead("SLNP", "SLNP, 1 round", basis, [c]).these for c in (few, many))
         found[f"loop.{basis}"] = " to ".join(map(measured, ends))
     use = read("tables-use")
