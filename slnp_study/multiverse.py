@@ -47,7 +47,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "basis": tuple(map(label, BASES)),
     "SLNP": ("10 rounds", "2 rounds", "rounds chosen", "anchor 0.1, ours", "anchor 0.3, ours"),
 }
-#: What the paper leaves open, apart from the kernel, and what it has words on.
+#: What the paper leaves open, apart from the kernel, and what it spells out.
 LEFT_OPEN = tuple(name for name in choices.OPEN if name in choices.COMMON_CHOICES)
 SETTLED = tuple(name for name in choices.AS_PRINTED if name not in choices.OPEN)
 EVERY: dict[str, tuple[str, ...]] = {KERNEL: KERNELS} | {

@@ -204,7 +204,7 @@ def word_grid(
             finding = found[of_row, of_column]
             corner = (column - 0.48, row - 0.45)
             ax.add_patch(Rectangle(corner, 0.96, 0.9, **WORD[finding.word]))
-            points = f"{round(finding.points, 1) + 0.0:+.1f}"  # no -0.0
+            points = f"{finding.points:+z.1f}"
             ax.text(column, row, points, ha="center", va="center", fontsize=9)
     ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     ax.set_xticks(range(len(columns)), columns)
