@@ -3,11 +3,13 @@
 import re
 import warnings
 from ast import literal_eval
+from contextlib import nullcontext
 from itertools import islice
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import kurtosis
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import DataConversionWarning
@@ -20,7 +22,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import slnp_edu
 from slnp_edu import LFDA, LPP, SLNP
 from slnp_edu.base import GraphEmbedding
-from slnp_edu.slnp import rounds
+from slnp_edu.slnp import _warn_of_collapse, rounds
 from slnp_study.relatives import SOLDE
 
 METHODS = [getattr(slnp_edu, name) for name in slnp_edu.__all__]
@@ -290,3 +292,14 @@ def test_a_fit_warns_where_learning_leaves_directions_to_a_handful_of_samples(pc
             r"kurtosis rose from 2\.8 to [56]\.\d\. Reduce .* PCA", str(warning.message)
         )
         assert warning.filename == __file__
+
+
+@pytest.mark.parametrize(("freedom", "warns"), [(300, True), (3, False)])
+def test_no_fit_warns_of_data_that_have_heavy_tails_before_learning(freedom, warns):
+    before = np.random.default_rng(0).standard_t(freedom, (500, 3))
+    after = before + 200 * np.eye(500, 3)  # a sample has a direction to itself
+    early, late = (kurtosis(Y, fisher=False).mean() for Y in (before, after))
+    assert (early < 6) == warns
+    assert late > 2 * early
+    with pytest.warns(UserWarning, match="a handful") if warns else nullcontext():
+        _warn_of_collapse(before, after)
