@@ -25,18 +25,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 from scipy.spatial.distance import cdist, pdist
 
-from slnp_edu.base import (
-    GraphEmbedding,
-    check_choice,
-    check_integer,
-    check_number,
-)
+from slnp_edu.base import GraphEmbedding, check_choice, check_integer, check_number
 from slnp_edu.search import Search
-from slnp_edu.steps import (
-    Array,
-    laplacian_scatter,
-    similarity_matrix,
-)
+from slnp_edu.steps import Array, laplacian_scatter, similarity_matrix
 
 
 @dataclass(eq=False, repr=False)

@@ -21,13 +21,7 @@ from slnp_edu.slnp import rounds
 from slnp_edu.steps import Array
 from slnp_study import paper
 from slnp_study.packing import pack_counts, unpack_counts
-from slnp_study.protocol import (
-    METHODS,
-    RULES,
-    directions,
-    nearest_neighbour_is_right,
-    random_split,
-)
+from slnp_study.protocol import METHODS, RULES, directions, nearest_neighbour_is_right, random_split
 from slnp_study.studies.rivals import WIDTHS
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, whole
 from slnp_study.variants import STARTS

@@ -21,17 +21,7 @@ from slnp_study.packing import pack_counts, unpack_counts
 from slnp_study.protocol import METHODS, directions, random_split
 from slnp_study.studies import choices
 from slnp_study.studies.rivals import WIDTHS
-from slnp_study.study import (
-    IMAGES,
-    TEXT,
-    Recorded,
-    Study,
-    Tolerance,
-    Unit,
-    entries,
-    numbers,
-    whole,
-)
+from slnp_study.study import IMAGES, TEXT, Recorded, Study, Tolerance, Unit, entries, numbers, whole
 
 COMMON = {name: choices.CHOICES[name] for name in ("images", "PCA on", "basis", "metric")}
 LOOPS, NUMBERS = COMMON["basis"], (2, paper.ROUNDS)
@@ -40,10 +30,7 @@ OWN: dict[str, list[tuple[Any, ...]]] = {
     "LDA": [("d directions",), ("C - 1 directions",)],
     "MFA": [("pairs per class",), ("pairs per sample",)],
     "LSDA": [("weight 0.1",), ("weight 0.5",)],
-    "LFDA": [
-        ("local scaling",),
-        *((f"c = {c}",) for c in WIDTHS),
-    ],
+    "LFDA": [("local scaling",), *((f"c = {c}",) for c in WIDTHS)],
     "SLNP": list(product(LOOPS, NUMBERS)),
 }
 #: In the order of `COMMON`; the last changes fastest.
@@ -68,10 +55,7 @@ def projections(A: Array, y: NDArray[Any], d: int, K: int) -> dict[str, list[Arr
     named = {"LDA": ("LDA", "LDA, C - 1"), "MFA": ("MFA", "MFA, per sample"), "LSDA": ("LSDA",)}
     found = {method: [METHODS[name](A, y, d, K) for name in of] for method, of in named.items()}
     found["LSDA"].append(directions(LSDA(d, 5, beta=0.5, self_loops=False), A, y))
-    return found | {
-        "LFDA": list(choices.lfda(A, y, d)),
-        "SLNP": [W for W, _ in slnp(A, y, d, K)],
-    }
+    return found | {"LFDA": list(choices.lfda(A, y, d)), "SLNP": [W for W, _ in slnp(A, y, d, K)]}
 
 
 def run(X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: int, seed: int) -> Recorded:

@@ -29,15 +29,7 @@ from slnp_study import paper
 from slnp_study.packing import pack, unpack
 from slnp_study.paper import COMMON_BASES
 from slnp_study.protocol import BASES, METHODS, RULES, Split, random_split
-from slnp_study.statistics import (
-    Difference,
-    Outcomes,
-    Tally,
-    Verdict,
-    difference,
-    judge,
-    tallies,
-)
+from slnp_study.statistics import Difference, Outcomes, Tally, Verdict, difference, judge, tallies
 from slnp_study.study import (
     EXACT,
     IMAGES,

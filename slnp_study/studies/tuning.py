@@ -31,14 +31,7 @@ from slnp_study import paper
 from slnp_study.packing import pack, unpack
 from slnp_study.paper import COMMON_BASES, ROUNDS
 from slnp_study.protocol import directions, nearest_neighbour_is_right, random_split
-from slnp_study.statistics import (
-    Estimate,
-    Finding,
-    difference,
-    findings,
-    over_splits,
-    tally,
-)
+from slnp_study.statistics import Estimate, Finding, difference, findings, over_splits, tally
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, numbers, whole
 from slnp_study.variants import variant
 

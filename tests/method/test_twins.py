@@ -320,10 +320,7 @@ def test_lada_stops_when_its_ratio_stands_still():
     assert np.all(np.diff(change) < 0)
     for few in (2, 3, 4):  # a fraction of the ratio it falls to, not of the one before
         last, before = J[few - 1], J[few - 2]
-        for tol, found in (
-            (change[few - 2] * (1 + 1e-9), few),
-            ((before - last) / before, 5),
-        ):
+        for tol, found in ((change[few - 2] * (1 + 1e-9), few), ((before - last) / before, 5)):
             model = LADA(2, tol=tol, max_iter=few + (found == 5)).fit(X, y)
             assert model.n_iter_ == len(model.objective_) == few + (found == 5)
     one = LADA(1, tol=0).fit(X[:, :1], y)  # one direction only: nothing moves

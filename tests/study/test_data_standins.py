@@ -11,13 +11,7 @@ import pytest
 from scipy.ndimage import binary_fill_holes
 
 from slnp_study.data import standins
-from slnp_study.data.standins import (
-    LIGHTS,
-    light_direction,
-    shade,
-    surface_normals,
-    z_buffer,
-)
+from slnp_study.data.standins import LIGHTS, light_direction, shade, surface_normals, z_buffer
 
 
 @pytest.fixture(scope="module")

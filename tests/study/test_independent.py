@@ -135,8 +135,7 @@ def methods(A, y, d, K):
 
     within = (near & same) | itself
     lsda = eigh(
-        1 / 9 * laplacian(A, near & ~same) + A.T @ within @ A,
-        A.T @ np.diag(within.sum(axis=1)) @ A,
+        1 / 9 * laplacian(A, near & ~same) + A.T @ within @ A, A.T @ np.diag(within.sum(axis=1)) @ A
     )[1][:, ::-1]
 
     sigma = [np.sort(squared[j][same[j]])[min(7, sizes[j] - 1)] ** 0.5 for j in range(N)]

@@ -89,10 +89,10 @@ SAID = {
     "Fig. 7 shows the images": {
         rf"{GAMMA}, .{GAMMA}, and .{GAMMA}, respectively": [
             number for pair in FIGURES[7]["gamma"].items() for number in pair
-        ],
+        ]
     },
     "In above experiments, the setup": {
-        r"D_PCA=(\d+), D_SLNP=(\d+), K=(\d+)": [FIGURES[7][n] for n in ("D_PCA", "d", "K")],
+        r"D_PCA=(\d+), D_SLNP=(\d+), K=(\d+)": [FIGURES[7][n] for n in ("D_PCA", "d", "K")]
     },
     "Let  $K$ varies from": {
         r"from (\d+) to (\d+) and": (FIGURES[8]["K"][0], FIGURES[8]["K"][-1]),

@@ -234,11 +234,7 @@ AT_ODDS = {
     "a unit is missing": ("mnist", lambda r: r["units"].pop("fig12/00"), "units"),
     "a unit too many": ("mnist", lambda r: r["units"].update({"fig8/00": {}}), "units"),
     "fewer images": ("mnist", lambda r: add(r["units"][TABLE], "tested", -1), TABLE),
-    "a count off by one": (
-        "mnist",
-        lambda r: add(r["units"][TABLE]["right"]["SLNP"], 1, 1),
-        TABLE,
-    ),
+    "a count off by one": ("mnist", lambda r: add(r["units"][TABLE]["right"]["SLNP"], 1, 1), TABLE),
     "more right than tested": (
         "mnist",
         lambda r: r["units"][TABLE]["right"].update({"LFDA, weighted": [4901, 0, 0]}),
