@@ -128,7 +128,8 @@ class LADA(LinearProjection):
     given W the best s_ijk is proportional to ``1 / d_ijk``. No step lets the ratio rise.
 
     The definition is second-hand: it follows a transcription of the article's equations (7) to
-    (17), not the article.
+    (17), not the article. Public notes on the method (MaxDamson/ML on GitHub) have the same
+    objective and the same constraints.
 
     Conventions. A sample isn't its own neighbour: printed with k = j in the sums, all of s would
     fall on the sample itself. Samples that coincide with others share s alike among these. Null
