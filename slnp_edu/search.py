@@ -84,7 +84,7 @@ def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator
     C, n, d = Z.shape
     rest = np.arange(n)
     if C == 1 and n >= (k + 2) * (1 + _TREE * 2.0**d):
-        tree: Any = cKDTree(Z[0])
+        tree: Any = cKDTree(Z[0], leafsize=8 * d)
         far, j = tree.query(Z[0], k + 2, workers=-1 if n > 10_000 else 1)  # itself, k, one more
         tied = far[:, k + 1] ** 2 <= np.maximum((1 + 1e-9) * far[:, k] ** 2, zero)
         j = np.sort(j[:, : k + 1], axis=1)
