@@ -1,12 +1,10 @@
-"""Sphinx extension: how the book is cited, described, listed and missed.
+"""Sphinx extension: how the book is cited, described and missed.
 
 CITATION.cff is the one source of title, authors, version and date: this file puts them on the
-landing page ("How to cite"), into the footer and into the head of the pages. With an address
-(`html: baseurl` in _config.yml) there are a sitemap and absolute links for those who share a page.
+landing page ("How to cite"), into the footer and into the head of the pages.
 """
 
 import html
-import re
 from pathlib import Path
 
 import yaml
@@ -25,7 +23,7 @@ LOST = """<!DOCTYPE html>
 <style>body {{ font: 1.1rem/1.5 sans-serif; margin: 15vh auto; max-width: 34rem; padding: 0 1rem }}
 :root {{ color-scheme: light dark }} a {{ color: inherit }}</style>
 <main><h1>This page is not in the book</h1>
-<p>The book begins here: <a href="{start}">{title}</a>. Its search finds words, formulas by their
+<p>The book begins here: <a href="/">{title}</a>. Its search finds words, formulas by their
 number, and functions by their name.</p></main>
 </html>
 """
@@ -49,8 +47,7 @@ def announce(app, config):
     year = str(book["date-released"])[:4]
     config.myst_substitutions["citation"] = (
         f"{', '.join(authors(book))} ({year}). *{book['title']}*, version {book['version']}."
-        + (f" <{config.html_baseurl}>." if config.html_baseurl else "")
-        + f"\n\nAnd the paper: {', '.join(authors(paper))} ({paper['year']})."
+        f"\n\nAnd the paper: {', '.join(authors(paper))} ({paper['year']})."
         f" *{paper['title']}*. {paper['identifiers'][0]['value']}."
         " `CITATION.cff` in the repository has both for your reference manager."
     )
@@ -67,41 +64,27 @@ def description(doctree):
 
 
 def describe(app, pagename, templatename, context, doctree):
-    """Description, OpenGraph and, on the landing page, the tags that reference managers read."""
-    book, base = citation(), app.config.html_baseurl.rstrip("/")
-    title = html.unescape(re.sub(r"<[^>]*>", "", context.get("title", ""))) or book["title"]
+    """A description and, on the landing page, the tags that reference managers read."""
+    book = citation()
     told = book["abstract"] if pagename == LANDING or doctree is None else description(doctree)
-    told = " ".join(told.split()) or book["title"]
-    tags = {"name": [("description", told)]}
-    tags["property"] = [("og:title", title), ("og:description", told)]
-    if base:
-        tags["property"] += [("og:url", f"{base}/{pagename}.html")]
-        tags["property"] += [("og:image", f"{base}/_images/landing.png")]
+    tags = [("description", " ".join(told.split()) or book["title"])]
     if pagename == LANDING:
         date = str(book["date-released"]).replace("-", "/")
-        tags["name"] += [("citation_title", book["title"]), ("citation_publication_date", date)]
-        tags["name"] += [("citation_author", author) for author in authors(book)]
-    for kind, pairs in tags.items():
-        for key, text in pairs:
-            meta = f'\n<meta {kind}="{key}" content="{html.escape(text)}">'
-            context["metatags"] = context.get("metatags", "") + meta
+        tags += [("citation_title", book["title"]), ("citation_publication_date", date)]
+        tags += [("citation_author", author) for author in authors(book)]
+    for name, text in tags:
+        meta = f'\n<meta name="{name}" content="{html.escape(text)}">'
+        context["metatags"] = context.get("metatags", "") + meta
 
 
-def write_pages(app, exception):
-    """The page for what isn't there. The list of pages, if they have an address."""
-    if exception is not None or app.builder.name != "html":
-        return
-    out, base = Path(app.outdir), app.config.html_baseurl.rstrip("/")
-    (out / "404.html").write_text(LOST.format(title=citation()["title"], start=base + "/"))
-    if base:
-        pages = [f"<url><loc>{base}/{name}.html</loc></url>" for name in sorted(app.env.found_docs)]
-        space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-        lines = [f"<urlset {space}>", *pages, "</urlset>"]
-        (out / "sitemap.xml").write_text("\n".join(lines))
+def write_lost(app, exception):
+    """The page for what isn't there."""
+    if exception is None and app.builder.name == "html":
+        Path(app.outdir, "404.html").write_text(LOST.format(title=citation()["title"]))
 
 
 def setup(app):
     app.connect("config-inited", announce)
     app.connect("html-page-context", describe)
-    app.connect("build-finished", write_pages, priority=950)
+    app.connect("build-finished", write_lost, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
