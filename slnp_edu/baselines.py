@@ -84,7 +84,7 @@ class LPP(GraphEmbedding):
 
     def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
         N = len(X)
-        K = N - 1 if self.n_neighbors is None else min(self.n_neighbors, N - 1)
+        K = N - 1 if self.n_neighbors is None else self.n_neighbors
         j, k = nearest_neighbour_graph(X, K, y).tocoo().coords
         squared = np.sum((X[j] - X[k]) ** 2, axis=1)
         if self.kernel == "gaussian":
@@ -294,11 +294,11 @@ class LSDA(GraphEmbedding):
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
-        check_number("beta", self.beta, 0, 1)
+        check_number("beta", self.beta, 0, np.nextafter(1, 0))
 
     def _matrices(self, X: Array, y: Any) -> tuple[Array, Array]:
         N = len(X)
-        j, k = nearest_neighbour_graph(X, min(self.n_neighbors, N - 1)).tocoo().coords
+        j, k = nearest_neighbour_graph(X, self.n_neighbors).tocoo().coords
         same = y[j] == y[k]
         W_w, W_b = _link(j[same], k[same], N), _link(j[~same], k[~same], N)
         if self.self_loops:

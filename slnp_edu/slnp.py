@@ -235,7 +235,7 @@ class SLNP(LinearProjection):
         check_integer("max_iter", self.max_iter, 1)
         check_number("tol", self.tol, 0)
         check_choice("gamma", self.gamma, tuple(_RULES))
-        check_number("anchor", self.anchor, 0, np.nextafter(1, 2))
+        check_number("anchor", self.anchor, 0, 1)
 
     def _learn(self, X: Array, y: Any) -> Array:
         """Run Algorithm 1 until J rests or there have been enough rounds."""

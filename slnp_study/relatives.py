@@ -84,7 +84,7 @@ class SOLDE(LinearProjection):
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, 1)
-        check_number("a", self.a, 0.5, np.nextafter(1, 2))
+        check_number("a", self.a, 0.5, 1)
         if self.sigma is not None:
             check_number("sigma", self.sigma, np.finfo(float).tiny)
         check_choice("directions", self.directions, ("one by one", "trace ratio"))

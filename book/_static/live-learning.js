@@ -43,7 +43,7 @@ live.figures.learning = function (figure, data) {
     get: () => anchor, set: value => { anchor = value; }});
   figure.button("Young and old", () => { clumps = 2; });
   figure.button("Young only", () => { clumps = 1; });
-  figure.panels.before(figure.hint("Blue circles: kind 0. Red triangles: kind 1. Large: the fish it learns from. Small: new fish. "
+  figure.panels.before(figure.hint("Blue circles: kind 0. Orange triangles: kind 1. Large: the fish it learns from. Small: new fish. "
     + "Ring: a new fish taken for the other kind. Dotted line: round 1."));
   figure.panels.after(figure.status);
 

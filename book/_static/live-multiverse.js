@@ -48,16 +48,16 @@ live.figures.multiverse = function (figure, data) {
     set: to => { made[KERNEL] = to; }, text: () => way(KERNEL)});
   figure.choice({label: "data set", ways: () => of, get: () => of.indexOf(set), set: i => { set = of[i]; }});
   if (!small) {
-    figure.choice({label: "a curve for each", ways: () => [...names, "(one curve)"],
+    figure.choice({label: "a curve for each", ways: () => [...names, "nothing (one curve)"],
       get: () => (by ? names.indexOf(by) : names.length), set: i => { by = names[i]; }});
-    figure.button("Back to the paper's settings", () => Object.assign(made, {...start, [KERNEL]: made[KERNEL]}));
+    figure.button("Reset all choices", () => Object.assign(made, start));
     for (const [title, of_group] of Object.entries(groups)) {
       figure.group(title);
       of_group.forEach(name => figure.choice(
         {label: name, ways: () => choices[name], get: () => made[name], set: to => { made[name] = to; }}));
     }
-    figure.hint("Drag the dot along its curve, and the lists follow. Each curve holds all combinations of the other choices. "
-      + "Each lead is a mean over three table columns, and our rates also average three splits (record “choices”, exploratory). "
+    figure.hint("Drag the dot along its curve, and the slider and the lists follow. Each curve holds all combinations of the "
+      + "other choices. Leads are means over three columns of the paper's table, and our rates also over three splits. "
       + "By keyboard: Tab chooses, the arrow keys move, with Shift in small steps.");
   }
 
@@ -66,14 +66,14 @@ live.figures.multiverse = function (figure, data) {
 
   /** Names of the curves and of the dashed line, at their right ends but never on one another. */
   function labels(printed) {
-    const named = [["printed", printed, `printed ${sign(printed)}`], ...(by ? curves() : []).map(
-      (curve, i) => [`way-${i}`, curve.at(-1).lead, choices[by][i], i === made[by] ? "strong small" : "small"])];
+    const named = [[printed, `printed ${sign(printed)}`], ...(by ? curves() : []).map(
+      (curve, i) => [curve.at(-1).lead, choices[by][i], i === made[by] ? "strong small" : "small"])];
     let last = Infinity;
-    return named.sort((a, b) => a[1] - b[1]).map(([line, at, words, look = "small"], i) => {
+    return named.sort((a, b) => a[0] - b[0]).map(([at, words, look = "small"], i) => {
       last = Math.max(Math.min(plot.y(at), last - 13), plot.y(y[1]) + 13 * (named.length - 1 - i));
       const spot = [1, (plot.y(0) - last) / (plot.y(0) - plot.y(1))];
       return plot.text(spot, words, {dx: 14, anchor: "start", look})
-        + plot.mark(spot, `<path class="${line}" d="M1 ${plot.y(at) - last}L10 0"/>`);
+        + plot.mark(spot, `<path class="frame" d="M3 ${plot.y(at) - last}L11 0"/>`);
     });
   }
 
@@ -88,7 +88,7 @@ live.figures.multiverse = function (figure, data) {
       plot.line([0, 0], [1, 0], "frame"), plot.line([0, y[0]], [0, y[1]], "frame"),
       plot.line([0, printed], [1, printed], "printed"),
       plot.text([0, y[0]], small ? "each curve: 3 bases × 5 forms of SLNP, sorted"
-        : `${count} specifications${by ? " on each curve" : ""}, sorted by lead`, {dx: -28, dy: 16, anchor: "start", look: "small"}),
+        : `${by && by !== KERNEL ? `${by}: ` : ""}${count} specifications${by ? " on each curve" : ""}, sorted`, {dx: -28, dy: 16, anchor: "start", look: "small"}),
       small ? plot.text([1, -0.6], "within a point of zero", {dx: -4, anchor: "end", look: "small"}) : "",
       curves().map((curve, i) => path(curve, `way-${i}`)), path(chosen(), `way-${by ? made[by] : 0} chosen`), labels(printed),
       small ? plot.mark([place(), now], '<circle class="knob" r="7"/>') : "",
@@ -97,8 +97,8 @@ live.figures.multiverse = function (figure, data) {
     return {
       state: {set, made: Object.fromEntries(names.map(name => [name, way(name)])), lead: now},
       text: small ? `The dot: ${sign(now)} on ${set} (${way("basis")} axes, ${way("SLNP")}). The paper prints ${sign(printed)}.`
-        : `On ${set} the lead is ${sign(now)} points, printed ${sign(printed)} (these three columns). Yours is number ${
-          (rank() + 1).toLocaleString("en")} of ${count}.`,
+        : `On ${set}: ${sign(now)} points, printed ${sign(printed)} for these columns. Yours is number ${(rank() + 1).toLocaleString("en")
+          } of ${count}, and ${chosen().filter(one => one.lead >= printed).length.toLocaleString("en")} reach the printed lead.`,
     };
   };
 };
