@@ -52,8 +52,8 @@ FIG9_DIMENSIONS = (2, 4, 6, 8, 10, 14, 18, 22, 26, 30, 34, 38, 42, 50, 60, 80, 1
 FIG12_NEIGHBOURS = (2, 3, 4, 5, 6, 7, 8, 9)
 TIE_N_i = 20  # the column of Table II in which SLNP is farthest from the paper
 
-#: The methods of which records hold every test image, in the common bases. The other rivals that the
-#: book judges are in the records of `rivals`.
+#: The methods of which records hold every test image, in the common bases. The other rivals that
+#: the book judges are in the records of `rivals`.
 BY_IMAGE = ("MFA", "MFA, per sample", "LSDA", "SLNP")
 
 _PEOPLE, _FACES = paper.FIGURES[5]["class"], paper.FIGURES[5]["N_i"]  # class 38 is the last one

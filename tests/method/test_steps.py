@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 from sklearn.neighbors import NearestNeighbors
 
+from slnp_edu import search, slnp
 from slnp_edu.search import Search, factors
 from slnp_edu.steps import (
     break_ties,
@@ -88,10 +89,10 @@ def test_neighbours_and_search_equal_a_double_loop_whatever_the_search_remembers
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("slnp_edu.search._BLOCK", block)
         patch.setattr("slnp_edu.search._TREE", tree)
-        search = Search()
-        first = search(Y, y, K)
-        search(elsewhere, y, K)
-        hinted = search(Y, y, K)
+        find = Search()
+        first = find(Y, y, K)
+        find(elsewhere, y, K)
+        hinted = find(Y, y, K)
     for indices, distances in (neighbours(Y, y, K), first, hinted):
         for j in range(len(Y)):
             near = twins.nearest(Y, j, [k for k in range(len(Y)) if y[k] == y[j]], K)
@@ -110,10 +111,10 @@ def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed, tree, monkeypa
     y = rng.permutation(np.repeat([0, 1, 2], [200, 90, 10]))
     Y = rng.integers(0, 2, size=(300, 1)) * 1e4 + rng.normal(size=(300, 5)) * 10.0 ** -(seed % 3)
     Y[y == 2] *= 1e-4
-    search = Search()
-    search(rng.normal(size=Y.shape), y, 7)
-    indices, distances = search(Y, y, 7)
-    for other in (search(Y, y, 7), Search()(Y, y, 7), neighbours(Y, y, 7)):
+    find = Search()
+    find(rng.normal(size=Y.shape), y, 7)
+    indices, distances = find(Y, y, 7)
+    for other in (find(Y, y, 7), Search()(Y, y, 7), neighbours(Y, y, 7)):
         assert np.array_equal(other[0], indices)
     for label in range(3):
         members = np.flatnonzero(y == label)
@@ -125,10 +126,63 @@ def test_neighbours_of_clumps_far_apart_equal_scikit_learns(seed, tree, monkeypa
 
 def test_a_search_starts_afresh_when_the_samples_the_labels_or_K_change():
     rng = np.random.default_rng(0)
-    search = Search()
+    find = Search()
     for n, K in ((30, 3), (40, 3), (40, 3), (40, 5)):
         Y, y = rng.normal(size=(n, 2)), rng.integers(3, size=n)
-        np.testing.assert_array_equal(search(Y, y, K)[0], neighbours(Y, y, K)[0])
+        np.testing.assert_array_equal(find(Y, y, K)[0], neighbours(Y, y, K)[0])
+
+
+def test_a_search_measures_few_pairs(monkeypatch):
+    """That's all it's for. A tree leaves K for each sample, last round's neighbours hardly more."""
+    measured, nearest = [], search._nearest
+
+    def counting(Z, rows, i, *others):
+        measured.append(len(i))
+        return nearest(Z, rows, i, *others)
+
+    monkeypatch.setattr(search, "_nearest", counting)
+    rng = np.random.default_rng(0)
+    Y, y, K = rng.normal(size=(900, 5)), np.arange(900) % 3, 4
+    find = Search()
+    for at_most in (1.1, 1.01):  # first round, later rounds
+        measured.clear()
+        find(Y, y, K)
+        assert len(Y) * K <= sum(measured) < at_most * len(Y) * K
+        Y = Y + 1e-3 * rng.normal(size=Y.shape)
+    monkeypatch.setattr(search, "_TREE", 0)
+    monkeypatch.setattr(search, "_BLOCK", 300**2)  # a class at a time
+    measured.clear()
+    find(Y, y, K)
+    assert sum(measured) == len(Y) * K
+
+
+@pytest.mark.parametrize(
+    ("rule", "N", "d", "expected"),
+    [
+        ("paper", 99, 2, "plain"),
+        ("paper", 99, 3, "search"),
+        ("paper", 100, 2, "search"),
+        ("can", 100, 3, "search"),
+        ("fixed", 100, 3, "plain"),
+    ],
+)
+def test_the_plain_search_is_taken_where_there_is_little_to_leave_out(
+    rule, N, d, expected, monkeypatch
+):
+    taken = set()
+
+    def noting(name, find):
+        def noted(*given):
+            taken.add(name)
+            return find(*given)
+
+        return noted
+
+    monkeypatch.setattr(slnp, "neighbours", noting("plain", neighbours))
+    monkeypatch.setattr(slnp, "Search", lambda: noting("search", Search()))
+    X = np.random.default_rng(0).normal(size=(N, 4))
+    next(slnp.rounds(X, np.arange(N) % 2, d, 3, rule=rule))
+    assert taken == {expected}
 
 
 def test_distances_to_named_samples():
