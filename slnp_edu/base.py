@@ -24,17 +24,17 @@ LARGEST = float(np.finfo(float).max)
 
 
 def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
-    """Give the subspace spanned by the columns of W the basis asked for.
+    """Return the basis asked for of the subspace spanned by the columns of W.
 
     "whitened" and "orthonormal" are Gram-Schmidt, column by column, in the inner product of St and
-    in the usual one. A W that meets the constraint already comes back as it is, up to rounding and
+    in the usual one. A W that already meets the constraint comes back as it is, up to rounding and
     signs: each column's largest entry is positive. Other bases that meet the same constraint
     differ by a rotation, which no distance between projected samples notices.
 
     Which basis suits which use? "whitened" gives every direction the same variance: for methods
-    judged as the paper's constraint asks, and for features in different units. "orthonormal" keeps
+    judged under the paper's constraint, and for features in different units. "orthonormal" keeps
     the units of the data, so strong directions count more: for images, and for plots whose
-    distances mean something. "unit" is what widespread MATLAB codes return: its columns aren't at
+    distances mean something. "unit" is what widely used MATLAB code returns: its columns aren't at
     right angles, and distances depend on which columns span the subspace. "own" is for looking at
     one method by itself. Compare methods only in one common basis, never in "own".
 
@@ -52,7 +52,7 @@ def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
     -------
     W : array of shape (D, d)
         With fewer columns if some can't be had: no scale gives variance to a direction in which
-        the samples have none (D > N - 1, say), and what depends on the columns before it adds
+        the samples have none (D > N - 1, say), and a column that depends on earlier ones adds
         nothing. Such columns are dropped, as `slnp_edu.steps.whitening` drops them.
 
     Examples
@@ -79,14 +79,14 @@ def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
         raise ValueError("basis='whitened' is W'StW = I: pass X, the training samples.")
     else:
         X = X - X.mean(axis=0)
-    W = _gram_schmidt(_gram_schmidt(W, X), X)  # once more, to take off what rounding has left
+    W = _gram_schmidt(_gram_schmidt(W, X), X)  # once more, to remove what rounding has left
     return fix_signs(W) + 0.0  # turns -0.0 into 0.0
 
 
 def _gram_schmidt(W: Array, X: Array) -> Array:
-    """Give the columns of W lengths 1 and right angles in the inner product of ``X'X``.
+    """Make the columns of W orthonormal in the inner product of ``X'X``.
 
-    A column of which nothing is left but rounding is dropped.
+    A column of which only rounding is left is dropped.
     """
     Y = X @ W
     rounding = 10 * max(Y.shape) * np.finfo(float).eps * np.linalg.norm(X)
@@ -154,11 +154,11 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     """A linear projection learned from samples.
 
     A method says what it refuses (`_check_parameters`) and how it learns W from centred data
-    (`_learn`), which stores at its end whatever else it has learned: a failed ``fit`` changes
+    (`_learn`), which ends by storing whatever else it has learned: a failed ``fit`` changes
     nothing.
     """
 
-    own_basis = "own"  # "whitened" or "orthonormal" where the method's own constraint is that one
+    own_basis = "own"  # "whitened" or "orthonormal" if that's the method's own constraint
     n_components: int | None
     basis: str
 
@@ -193,14 +193,14 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Project the rows of X: ``(X - mean_) @ components_.T``."""
         check_is_fitted(self)
         samples = _check_samples(X)
-        validate_data(self, X, reset=False, skip_check_array=True)  # the features of fit?
+        validate_data(self, X, reset=False, skip_check_array=True)  # the same features as in fit?
         return (samples - self.mean_) @ self.components_.T
 
     def _uses_labels(self) -> bool:
         return True
 
     def _check_parameters(self) -> None:
-        """Refuse what is out of range. Without parameters of its own there's nothing to refuse."""
+        """Refuse what is out of range. A method without parameters of its own refuses nothing."""
 
     @abstractmethod
     def _learn(self, X: Array, y: Any) -> Array: ...

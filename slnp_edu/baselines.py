@@ -9,10 +9,10 @@ it: ``W'BW = I``, with a B that differs from method to method. The other three g
 subspace a basis that any method can have: `slnp_edu.base.in_basis` says what they are and which
 suits which use. Compare two methods only in one of those three.
 
-The data are centred first, as the PCA step of the paper does anyway. Without that step the graphs
-are looked for among all features, noise included. They don't change any more, so these methods
-don't collapse as SLNP can. But with as many features as samples LFDA, MFA and LSDA meet a matrix B
-without full rank, and drop the directions that B can't see, good ones among them. PCA first, then.
+The data are centred first, as the PCA step of the paper does anyway. Without PCA the graphs are
+built from all features, noise included. They don't change afterwards, so these methods don't
+collapse as SLNP can. But with as many features as samples, LFDA, MFA and LSDA meet a matrix B that
+lacks full rank, and drop the directions that B can't see, good ones among them. So PCA comes first.
 
 The parameters of a method are the fields of its class, from which ``dataclass`` writes the
 constructor. Comparison and printing stay scikit-learn's.
@@ -34,19 +34,19 @@ from slnp_edu.steps import Array, laplacian_scatter, similarity_matrix
 class LPP(GraphEmbedding):
     """Locality Preserving Projection (He and Niyogi), (13)-(14). Needs no labels.
 
-    Makes ``w'X'LXw`` small against ``w'X'DXw``: neighbours in the original space stay close.
+    Makes ``w'X'LXw`` small relative to ``w'X'DXw``: neighbours in the original space stay close.
     Its supervised variant, ``within_classes=True``, links samples of the same class only.
 
-    Conventions. Two samples are linked if either is among the K nearest of the other. With
-    ``n_neighbors=None`` all are, as (13) is printed. No sample is linked with itself. The paper
-    doesn't say how t is chosen.
+    Conventions. Two samples are linked if either is among the other's K nearest. With
+    ``n_neighbors=None`` all pairs are, as printed in (13). No sample is linked with itself. The
+    paper doesn't say how t is chosen.
 
     Parameters
     ----------
     n_components : int, optional
-        Directions (d). By default the rank of the data. Within classes C - 1 at most.
+        Directions (d). By default the rank of the data. With ``within_classes``, at most C - 1.
     n_neighbors : int or None, default 5
-        K. Within classes N_i - 1 in smaller ones.
+        K. With ``within_classes``, N_i - 1 in smaller classes.
     kernel : {"heat", "gaussian"}, default "heat"
         "heat" is ``exp(-d^2 / t)`` (He and Niyogi, and (13)). "gaussian" is ``exp(-d^2 / 2t^2)``
         (Cai's code).
@@ -99,10 +99,10 @@ class LPP(GraphEmbedding):
 class LFDA(GraphEmbedding):
     """Local Fisher Discriminant Analysis (Sugiyama), (15)-(16).
 
-    Makes the local between-class scatter large against the local within-class scatter.
+    Makes the local between-class scatter large relative to the local within-class scatter.
 
     Conventions. What the similarity in (15)-(16) is depends on whom you ask. See ``kernel``. Only
-    pairs of one class have one, and the paper doesn't say how wide its kernel is.
+    pairs within a class have a similarity, and the paper doesn't say how wide its kernel is.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class LFDA(GraphEmbedding):
     t : float, optional
         The width of "heat". By default c times a mean of d^2, below.
     c : float, default 1.0
-        ``t = c * mean(d^2)``: the mean over all pairs of different samples of one class, of
-        all classes in one pool, so a class counts by its number of pairs. A small c is a narrow
+        ``t = c * mean(d^2)``: the mean over all pairs of different samples in a class, with
+        all classes pooled, so a class counts by its number of pairs. A small c is a narrow
         kernel: only the nearest are similar.
     metric : {"weighted", "plain"}, default "weighted"
         What ``basis="own"`` gives: the eigenvectors times the root of their eigenvalues, so that
@@ -186,13 +186,13 @@ class LFDA(GraphEmbedding):
 
 @dataclass(eq=False, repr=False)
 class MFA(GraphEmbedding):
-    """Marginal Fisher Analysis (Yan et al.). The paper compares with it but doesn't define it.
+    """Marginal Fisher Analysis (Yan et al.). The paper compares SLNP with it but doesn't define it.
 
-    Makes ``w'X'L_w Xw`` small against ``w'X'L_b Xw``. The first graph links each sample with its
-    K nearest of the same class, the second links near pairs of different classes. Weights are 0
+    Makes ``w'X'L_w Xw`` small relative to ``w'X'L_b Xw``. The first graph links each sample with
+    its K nearest of the same class, the second links near pairs of different classes. Weights are 0
     or 1, and a pair is linked if either end asks for it.
 
-    Conventions. Codes differ in which between-class pairs are linked. See ``pairs``.
+    Conventions. Implementations differ in which between-class pairs are linked. See ``pairs``.
 
     Parameters
     ----------
@@ -204,7 +204,8 @@ class MFA(GraphEmbedding):
         k2, pairs of the second graph.
     pairs : {"class", "sample", "overall"}, default "class"
         The k2 nearest pairs between each class and the rest (Yan et al.), the k2 nearest of other
-        classes for each sample (several codes), or the k2 nearest of all pairs (Cai's code).
+        classes for each sample (several implementations), or the k2 nearest of all pairs (Cai's
+        code).
     basis : {"own", "whitened", "orthonormal", "unit"}, default "own"
 
     Attributes
@@ -234,7 +235,7 @@ class MFA(GraphEmbedding):
         rows, columns, lengths = [], [], []
         for label in np.unique(y):
             j = np.flatnonzero(y == label)
-            # Overall, a pair must be counted once: from its smaller label.
+            # With "overall", a pair must be counted once: from its smaller label.
             k = np.flatnonzero(y > label if self.pairs == "overall" else y != label)
             D = cdist(X[j], X[k], "sqeuclidean")
             if self.pairs == "sample":
@@ -258,11 +259,11 @@ class LSDA(GraphEmbedding):
     """Locality Sensitive Discriminant Analysis (Cai et al.). The paper doesn't define it.
 
     One K-nearest-neighbour graph over all samples is split by label into ``W_w`` (same class) and
-    ``W_b`` (different classes). W makes ``w'X'(beta/(1-beta) L_b + W_w)Xw`` large against
+    ``W_b`` (different classes). W makes ``w'X'(beta/(1-beta) L_b + W_w)Xw`` large relative to
     ``w'X'D_w Xw``.
 
     Conventions. Cai's code uses beta = 0.1 and counts each sample as its own neighbour. Other
-    codes use 0.5 and no such self-loops.
+    implementations use 0.5 and no such self-loops.
 
     Parameters
     ----------
@@ -318,7 +319,7 @@ def _width(squared: Array, c: float = 1.0) -> float:
 
 
 def nearest_neighbour_graph(X: Array, n_neighbors: int, y: Any = None) -> csr_array:
-    """Symmetric 0/1 graph: linked if either is among the K nearest of the other.
+    """Symmetric 0/1 graph: linked if either is among the other's K nearest.
 
     With labels, only samples of the same class count.
     """

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours, sooner: by a tree where it pays, else screened in single precision.
+"""Exact nearest neighbours, faster: by a tree where that pays, else screened in single precision.
 
 The squared distances of many rows to many others are one matrix product. In single precision it's
 fast but inexact, so it only screens: what can't be among the K nearest is dropped. The few that the
@@ -16,14 +16,14 @@ from slnp_edu.steps import Array, rounding
 
 _Indices = NDArray[np.intp]
 _BLOCK = 2**20  # pairs screened at once: 4 MB
-_FAR = 1e30  # farther than any two samples
+_FAR = 1e30  # farther apart than any two samples
 _TREE = 24  # a tree pays in classes of this many samples, times K, times 2^d
 
 
 class Search:
-    """Find what `slnp_edu.steps.neighbours` finds, sooner. Remember it for the next round.
+    """Find what `slnp_edu.steps.neighbours` finds, faster. Remember it for the next round.
 
-    Between two rounds the samples move a little, so the neighbours of the round before bound the
+    Between two rounds the samples move a little, so last round's neighbours bound the
     distance to the K-th. The answer is the same with and without them.
     """
 
@@ -33,7 +33,7 @@ class Search:
         """Return indices and squared distances, both of shape (N, K), as `neighbours` does."""
         before, near = self._last
         known = np.array_equal(before, y) and len(near) == n_neighbors
-        # A line for each of the K, not for each sample: NumPy is quicker along long lines.
+        # A row for each of the K, not for each sample: NumPy is quicker along long rows.
         indices = np.tile(np.arange(len(Y)), (n_neighbors, 1))
         distances = np.full(indices.shape, np.inf)
         place, zero = np.empty(len(Y), np.intp), rounding(Y)
@@ -50,9 +50,9 @@ class Search:
 
 
 def _batches(y: Any) -> Iterator[tuple[_Indices, _Indices]]:
-    """Yield the row numbers of some classes, one class a line, and their places in the class.
+    """Yield the row numbers of some classes, one class per row, and their places in the class.
 
-    The largest classes come first. A shorter line is filled up with its last number.
+    The largest classes come first. A shorter row is padded with its last number.
     """
     order, (_, sizes) = np.argsort(y, kind="stable"), np.unique(y, return_counts=True)
     first, classes = np.cumsum(sizes) - sizes, np.argsort(-sizes, kind="stable")
@@ -63,7 +63,7 @@ def _batches(y: Any) -> Iterator[tuple[_Indices, _Indices]]:
 
 
 def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator[Any]:
-    """Leave out who can't be near: by a tree, or where the K-th is tied by screening all pairs.
+    """Leave out what can't be near: by a tree or, where the K-th is tied, by screening all pairs.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator
     Yields
     ------
     rows, i, j : arrays of int
-        Rows of ``Z.reshape(-1, d)``, and pairs of row ``rows[i]`` with the row j that may be near.
+        Rows of ``Z.reshape(-1, d)``, and pairs: row ``rows[i]`` and a row j that may be near it.
     """
     C, n, d = Z.shape
     rest = np.arange(n)
@@ -92,9 +92,9 @@ def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator
         yield rest, i, j[i, column]
         rest = np.flatnonzero(tied)  # searched once more, below
     left, right, q, slack, unit = factors(Z)
-    right[slot < np.arange(n), d + 1] = _FAR  # they only fill up a smaller class
+    right[slot < np.arange(n), d + 1] = _FAR  # these only pad a smaller class
     step = max(1, _BLOCK // (C * n))
-    space = np.empty(max(_BLOCK, C * n), np.float32)  # one size for all, so that it's used again
+    space = np.empty(max(_BLOCK, C * n), np.float32)  # one size for all, so that it can be reused
     for start in range(0, len(rest), step):
         rows = rest[start : start + step]
         low: Any = space[: C * len(rows) * n].reshape(C, len(rows), n)
@@ -109,12 +109,12 @@ def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator
 
 
 def factors(Z: Array) -> tuple[Array, Array, Array, float, float]:
-    """Factors whose products are the squared distances, never above the true ones.
+    """Factors whose products are the squared distances, rounded down and never up.
 
     Their rows are ``[-2a, (1 - e) a'a, 1]`` and ``[b, 1, (1 - e) b'b]``, with a and b centred and
     scaled so that single precision can hold them. The slack e is twice what rounding can do,
-    ``e/2 (a'a + b'b)``: so ``low <= D <= low + 3/2 e (a'a + b'b)``, and from ``b'b <= 2 a'a + 2 D``
-    follows ``D <= (1 + 8e) (low + 6e a'a)``, the bound in `_candidates`.
+    ``e/2 (a'a + b'b)``: so ``low <= D <= low + 3/2 e (a'a + b'b)``, and ``b'b <= 2 a'a + 2 D``
+    gives ``D <= (1 + 8e) (low + 6e a'a)``, the bound in `_candidates`.
     Also returned: a'a, e, and the unit in which the squared distances are measured.
     """
     d, slack = Z.shape[2], 2 * (Z.shape[2] + 5) * float(np.finfo(np.float32).eps)
@@ -129,11 +129,11 @@ def factors(Z: Array) -> tuple[Array, Array, Array, float, float]:
 
 
 def bound_kth(low: Array, k: int, near: Any) -> Array:
-    """For each row of low a number not below its k-th smallest entry: the largest of k entries."""
+    """For each row of ``low``, the largest of k entries: not below its k-th smallest."""
     n, m = low.shape
     if near is not None:
         return np.asarray(low.take(near + m * np.arange(n)).max(axis=0))
-    size = int(np.sqrt(m / (2 * k))) or 1  # of a group: only its least is sorted
+    size = int(np.sqrt(m / (2 * k))) or 1  # of a group: only its minimum is sorted
     least = low[:, : m // size * size].reshape(n, size, -1).min(axis=1)
     return np.partition(least, k - 1, axis=1)[:, k - 1] if k <= m else np.full(n, np.inf)
 

@@ -1,4 +1,4 @@
-"""How the chapters show things: source code, one look for all figures, live ones."""
+"""How the chapters show things: source code, one look for all figures, and live figures."""
 
 import ast
 import html
@@ -13,7 +13,7 @@ import numpy as np
 from IPython.display import HTML, Markdown
 from matplotlib.rcsetup import cycler
 
-#: Okabe and Ito's palette: tells apart for colour-blind readers, and in grey print.
+#: Okabe and Ito's palette: can be told apart by colour-blind readers, and in grey print.
 COLOURS = {
     "black": "#000000",
     "orange": "#E69F00",
@@ -50,7 +50,7 @@ def use_style() -> None:
     plt.rcParams.update(
         {
             "figure.figsize": (6.4, 3.6),
-            "figure.dpi": 220,  # an inch is 110 px wide on the page: sharp where screens have two
+            "figure.dpi": 220,  # an inch is 110 px wide on the page: sharp on dense screens
             "savefig.bbox": "tight",
             "savefig.facecolor": "white",  # legible in dark mode
             "axes.prop_cycle": cycler(color=CLASS_COLOURS),
@@ -81,7 +81,7 @@ def _code(function: Callable[..., Any]) -> str:
 
 
 def live(figure: str, **given: Any) -> HTML:
-    """Ask for a live figure: the place where a script of the book draws it, and its data.
+    """Insert a live figure: the place where one of the book's scripts draws it, and its data.
 
     The cell that calls this draws a still picture first. It's what is seen in a notebook, on paper
     and wherever scripts are off. In the book the script hides it when the live figure is there.
@@ -103,7 +103,7 @@ def live(figure: str, **given: Any) -> HTML:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it. Rounded, so that every processor writes the same."""
+    """In a form JSON can hold. Rounded, so that every processor writes the same."""
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(value, list):
         return [_plain(entry) for entry in value]

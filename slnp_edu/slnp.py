@@ -58,7 +58,7 @@ def rounds(
 ) -> Iterator[Round]:
     """Run Algorithm 1, round by round and without end: you stop when you have enough.
 
-    The W-step comes once in a round, not once per class: W depends on all classes.
+    The W-step runs once per round, not once per class: W depends on all classes.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def rounds(
     d : int or None
         Directions, at most the rank of the data. None for C - 1 or the rank, whichever is less.
     K : int
-        Neighbours per sample, ``n_neighbors`` elsewhere: Algorithm 1 is in the paper's letters.
+        Neighbours per sample, ``n_neighbors`` elsewhere: Algorithm 1 keeps the paper's letters.
     rule : {"paper", "can", "fixed"}, default "paper"
         How gamma is found. See `SLNP`.
     start : array, sparse array or LinearOperator of shape (N, N), optional
@@ -75,10 +75,10 @@ def rounds(
     find : callable, optional
         ``find(Y, y, K)`` returns the neighbours of each sample and their squared distances in the
         form of `neighbours`. By default it's `slnp_edu.search.Search`, which finds the same
-        sooner. Where there's little to leave out (the rule "fixed", a handful of samples) it's
+        faster. Where there's little to leave out (the rule "fixed", a handful of samples) it's
         `neighbours` itself.
     rescale : callable, optional
-        ``rescale(W)`` gives W another basis before the neighbours are looked for, say
+        ``rescale(W)`` gives W another basis before the search for neighbours, say
         ``lambda W: in_basis(W, "unit")``. By default W stays whitened, as the paper has it.
     anchor : float, default 0.0
         The share of LDA's within-class scatter in every W-step. See `SLNP`. Ours, not the paper's.
@@ -157,10 +157,10 @@ class SLNP(LinearProjection):
     first round's W is LDA's.
 
     Reduce the data with PCA first, as the paper does. The constraint (22) makes every direction
-    count alike, so among many weak features SLNP finds one in which only a few samples move, and
-    then has no reason to link those few to the rest of their class. J falls all the while. On
-    three random halves of 5,000 MNIST digits, raw pixels, 1-nearest neighbour gets about 73 %
-    right after ten rounds, 87 % after LDA, and 87 % after ``PCA(40)`` and SLNP.
+    count alike, so among many weak features SLNP finds a direction in which only a few samples
+    vary, and then has no reason to link those few to the rest of their class. J falls all the
+    while. On three random halves of 5,000 MNIST digits, raw pixels, 1-nearest neighbour gets about
+    73 % right after ten rounds, 87 % after LDA, and 87 % after ``PCA(40)`` and SLNP.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class SLNP(LinearProjection):
     max_iter : int, default 10
         The most rounds to run, the paper's P.
     tol : float, default 1e-6
-        Stop when J changes by no more than this fraction of itself. 0 runs on until J rests
+        Stop when J changes by no more than this fraction of itself. 0 runs on until J is constant
         to the last digit.
     gamma : {"paper", "can", "fixed"}, default "paper"
         "paper": (52), again in each round. "can": the upper bound of (45), as in Nie's clustering
@@ -185,10 +185,11 @@ class SLNP(LinearProjection):
         images, and with it our rates come closest to the paper's. "unit" scales the columns to
         length 1. Compare two methods only in the same basis. See `slnp_edu.base.in_basis`.
     anchor : float, default 0.0
-        A share a of LDA's within-class scatter that every W-step keeps: it minimises (1 - a) times
-        SLNP's objective plus a times that scatter, as the sum of ``d_ijk / N_i`` over all pairs of
-        a class. 0 is the paper, 1 is LDA. **This is the book's addition, not the paper's.** It
-        holds a flexible graph back where there are many weak directions. J stays (19).
+        The share ``a`` of LDA's within-class scatter that every W-step keeps: it minimises (1 - a)
+        times SLNP's objective plus ``a`` times that scatter, taken as the sum of ``d_ijk / N_i``
+        over all pairs of a class. 0 is the paper, 1 is LDA. **This is the book's addition, not the
+        paper's.** It holds a flexible graph back where there are many weak directions. J stays
+        (19).
     verbose : bool, default False
         Print a line after each round, with J.
 
@@ -238,7 +239,7 @@ class SLNP(LinearProjection):
         check_number("anchor", self.anchor, 0, 1)
 
     def _learn(self, X: Array, y: Any) -> Array:
-        """Run Algorithm 1 until J rests or there have been enough rounds."""
+        """Run Algorithm 1 until J settles or there have been enough rounds."""
         self._warn_of_small_classes(y)
         J: list[float] = []
         first: Any = None
@@ -272,21 +273,22 @@ class SLNP(LinearProjection):
 
 
 def _warn_of_collapse(before: Array, after: Array) -> None:
-    """Warn where learning has put the variance of the directions onto a handful of samples.
+    """Warn if learning has concentrated the variance of the directions on a handful of samples.
 
     Kurtosis says it in one number: about 3 if many samples share the variance, N if one has it all.
     From the first round to the last it doubles where SLNP collapses, as on MNIST without PCA. In
-    the paper's columns of 100 samples and more it never grows by more than 1.6 times. Above 6 in
-    the first round the data have heavy tails of their own, and a rise says nothing of learning.
+    the paper's columns of 100 samples or more it never grows by more than a factor of 1.6. If it's
+    above 6 in the first round the data have heavy tails of their own, and a rise says nothing about
+    learning.
     """
     tails = [
         np.mean(len(Y) * np.sum(Y**4, axis=0) / np.sum(Y**2, axis=0) ** 2) for Y in (before, after)
     ]
     if len(after) >= 100 and tails[0] < 6 and tails[1] > 2 * tails[0]:
         warnings.warn(
-            f"Learning has left some directions to a handful of samples: their mean kurtosis rose "
-            f"from {tails[0]:.1f} to {tails[1]:.1f}. Reduce the data with PCA first, to fewer "
-            "dimensions if you did, or give the fit an anchor, such as anchor=0.3.",
+            "Learning has left some directions resting on a handful of samples: their mean "
+            f"kurtosis rose from {tails[0]:.1f} to {tails[1]:.1f}. Reduce the data with PCA first, "
+            "to fewer dimensions if you already did, or give the fit an anchor: anchor=0.3, say.",
             UserWarning,
             stacklevel=4,
         )

@@ -4,7 +4,7 @@ Rows of ``X`` are samples (N x D). Numbers in brackets are the paper's equations
 slips, these functions compute what it must mean. The book's errata list says where and why.
 
 A class with fewer than K + 1 samples has fewer than K neighbours to offer. A missing neighbour
-is in the arrays at distance ``inf`` and gets similarity 0, so every array stays rectangular.
+enters the arrays at distance ``inf`` and gets similarity 0, so every array stays rectangular.
 """
 
 from typing import Any
@@ -42,7 +42,7 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
 
     The distances are (28), ``d_ijk = ||W'x_ij - W'x_ik||^2``: squared throughout.
     This is the plain search: all pairs of a class, sorted. The estimators call
-    `slnp_edu.search.Search`, which finds the same sooner and in less memory.
+    `slnp_edu.search.Search`, which finds the same faster and in less memory.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
     indices : array of shape (N, K)
         Row numbers of the neighbours, nearest first. Ties go to the smaller number.
     distances : array of shape (N, K)
-        Squared distances, ascending. Where a class has no K-th neighbour to offer the distance
+        Squared distances, ascending. Where a class has no K-th neighbour to offer, the distance
         is ``inf`` and the index is the sample's own.
 
     Examples
@@ -82,7 +82,7 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
         members = np.flatnonzero(y == label)
         d = cdist(Y[members], Y[members], "sqeuclidean")  # (28)
         d[d < rounding(Y)] = 0.0
-        np.fill_diagonal(d, np.inf)  # nobody is its own neighbour
+        np.fill_diagonal(d, np.inf)  # no sample is its own neighbour
         nearest = np.argsort(d, axis=1, kind="stable")[:, : min(n_neighbors, len(members) - 1)]
         k = nearest.shape[1]
         indices[members, :k] = members[nearest]
@@ -91,13 +91,13 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
 
 
 def rounding(Y: Array) -> float:
-    """Squared distances below this, ``1e-20`` of the largest squared norm, count as 0."""
+    """Squared distances below this, ``1e-20`` times the largest squared norm, count as 0."""
     centred = Y - np.einsum("ij->j", Y) / len(Y)
     return 1e-20 * float(np.einsum("ij,ij->i", centred, centred).max())
 
 
 def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
-    """Squared distances (28) of each sample to the ones named.
+    """Squared distances (28) from each sample to the ones named.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def distances_to(indices: NDArray[np.intp], Y: ArrayLike) -> Array:
     Returns
     -------
     distances : array of shape (N, K)
-        ``inf`` where a neighbour is missing. What is rounding counts as 0, as in `neighbours`.
+        ``inf`` where a neighbour is missing. What's only rounding counts as 0, as in `neighbours`.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def gamma_step(distances: ArrayLike) -> Array:
 
 
 def gamma_bounds(distances: ArrayLike) -> tuple[Array, Array]:
-    """Bounds of (45): the gammas for which exactly K similarities of the exact row are positive.
+    """Bounds of (45): the gammas for which exactly K similarities of the exact S-step are positive.
 
     ``lower = K/2 d_K - 1/2 sum_{k<=K} d_k`` and ``upper = K/2 d_(K+1) - 1/2 sum_{k<=K} d_k``.
 
@@ -208,10 +208,10 @@ def s_step(distances: ArrayLike, gamma: ArrayLike) -> Array:
 
 
 def exact_s_step(distances: ArrayLike, gamma: ArrayLike) -> Array:
-    """Exact minimiser of (26) for any gamma: the projection of ``-d / (2 gamma)`` on the simplex.
+    """Exact minimiser of (26) for any gamma: the projection of ``-d / (2 gamma)`` onto the simplex.
 
     This is (37) with the multiplier b kept: ``s_ijk = max(eta - d_ijk / (2 gamma_ij), 0)``.
-    As gamma falls to 0 the row tends to equal shares among the nearest. That is its value at 0.
+    As gamma falls to 0 the row approaches equal shares among the nearest. That is its value at 0.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def smallest_eigenvectors(A: Array, P: Array, n_components: int) -> tuple[Array,
 def break_ties(values: Array, vectors: Array, P: Array, n_components: int) -> Array:
     """Where the n-th eigenvalue is tied with the next, take directions of more variance first.
 
-    The equations leave the choice open, and an eigenvalue routine would make it by rounding: from
+    The equations leave the choice open, and an eigenvalue routine would let rounding decide: from
     the uniform start all directions beyond the C - 1 of LDA are tied. With ``w'Bw = 1``, a short w
     is a direction in which B, the scatter of the data, is large.
     """
@@ -445,7 +445,7 @@ def w_step(X: Array, S: Any, n_components: int, P: Array | None = None) -> tuple
 
 
 def _present(distances: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
-    """Distances with 0 for the missing neighbours, and how many each row has."""
+    """Distances with 0 for the missing neighbours, and how many neighbours each row has."""
     distances = np.asarray(distances, dtype=float)
     present = np.isfinite(distances)
     if present.all():

@@ -22,12 +22,12 @@ def make_toy(
     ----------
     kind : {"points", "classes"}, default "points"
         "points": the three points a, b, c of Fig. 1. In the plane b is the nearest to a. On the
-        length axis c is, and a and c are of one class.
+        length axis c is, and a and c are in the same class.
         "classes": two classes with mean lengths -1 and 1 and standard deviation 0.4.
     n_samples : int, default 100
-        Number of points of "classes", half of them in each.
+        Number of points for "classes", half of them in each class.
     noise : float, default 4.0
-        Standard deviation of the lightness of "classes".
+        Standard deviation of the lightness for "classes".
     random_state : int, RandomState or None, default 0
     return_X_y : bool, default False
         Return ``(data, target)`` instead of a Bunch.
@@ -64,7 +64,7 @@ def make_fish(
     """Make the fish of the book's running story: two kinds, one of which has two clumps.
 
     Half of the fish are of kind 0 and are young (length about -2.5) or old (about 2.5). The
-    others, of kind 1, are of a length about 0, between them. Every length scatters by 0.5. How
+    others, of kind 1, have a length of about 0, in between. Every length scatters by 0.5. How
     light a fish looks says nothing about its kind: the lamp flickers.
 
     Parameters

@@ -310,7 +310,7 @@ def test_no_fit_warns_of_data_that_have_heavy_tails_before_learning(freedom, war
     early, late = (kurtosis(Y, fisher=False).mean() for Y in (before, after))
     assert (early < 6) == warns
     assert late > 2 * early
-    found = f"a handful .* rose from {early:.1f} to {late:.1f}. .*, such as anchor=0.3.$"
+    found = f"a handful .* rose from {early:.1f} to {late:.1f}. .*: anchor=0.3, say.$"
     with pytest.warns(UserWarning, match=found) if warns else nullcontext():
         _warn_of_collapse(before, after)
     _warn_of_collapse(before[:99], after[:99])  # fewer than a hundred say little
