@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from slnp_edu.steps import Array, fix_signs, smallest_eigenvectors, whitening
 
 BASES = ("own", "whitened", "orthonormal", "unit")
-LARGEST = float(np.finfo(float).max)
+_LARGEST = float(np.finfo(float).max)
 
 
 def in_basis(W: Array, basis: str, X: Array | None = None) -> Array:
@@ -112,11 +112,11 @@ def check_integer(name: str, value: object, at_least: int) -> None:
         raise ValueError(f"{name} must be a whole number of at least {at_least}; got {value!r}.")
 
 
-def check_number(name: str, value: Any, low: float, high: float = LARGEST) -> None:
+def check_number(name: str, value: Any, low: float, high: float = _LARGEST) -> None:
     """Refuse what isn't a number with ``low <= value <= high``."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not low <= float(value) <= high:
-        limit = "" if high == LARGEST else f" and at most {high}"
+        limit = "" if high == _LARGEST else f" and at most {high}"
         raise ValueError(
             f"{name} must be a finite number of at least {low:g}{limit}; got {value!r}."
         )

@@ -99,13 +99,6 @@ def nearest_neighbour_is_right(
     return right
 
 
-def nearest_neighbour_rate(
-    A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]
-) -> float:
-    """Per cent of the rows of B whose nearest row of A has the right label."""
-    return 100 * float(np.mean(nearest_neighbour_is_right(A, y_train, B, y_test)))
-
-
 @dataclass
 class Part:
     """A training part to learn W from and a test part to judge it on, both after PCA."""

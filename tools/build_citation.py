@@ -6,6 +6,7 @@ landing page ("How to cite"), into the footer and into the head of the pages.
 
 import html
 from pathlib import Path
+from textwrap import shorten
 
 import yaml
 from docutils import nodes
@@ -58,8 +59,7 @@ def description(doctree):
     """The first sentences of the text that hold no formula."""
     for paragraph in doctree.findall(nodes.paragraph):
         if next(paragraph.findall(nodes.math), None) is None and len(paragraph.astext()) > 60:
-            text = " ".join(paragraph.astext().split())
-            return text if len(text) <= LONGEST else text[:LONGEST].rpartition(" ")[0] + " …"
+            return shorten(paragraph.astext(), LONGEST, placeholder=" …")
     return ""
 
 

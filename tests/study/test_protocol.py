@@ -16,7 +16,6 @@ from slnp_study.protocol import (
     Split,
     evaluate,
     nearest_neighbour_is_right,
-    nearest_neighbour_rate,
     random_split,
 )
 from slnp_study.relatives import LADA, SOLDE
@@ -57,8 +56,6 @@ def test_one_nearest_neighbour_is_scikit_learns(metric):
     model = KNeighborsClassifier(1, algorithm="brute", metric=metric.lower()).fit(A, y)
     expected = model.predict(B) == z
     np.testing.assert_array_equal(nearest_neighbour_is_right(A, y, B, z, metric), expected)
-    if metric == "Euclidean":
-        assert nearest_neighbour_rate(A, y, B, z) == pytest.approx(100 * expected.mean())
 
 
 def test_pca_is_exact_where_scikit_learn_would_draw_at_random():
