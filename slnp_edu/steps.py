@@ -83,7 +83,7 @@ def neighbours(Y: ArrayLike, y: ArrayLike, n_neighbors: int) -> tuple[NDArray[np
         d = cdist(Y[members], Y[members], "sqeuclidean")  # (28)
         d[d < rounding(Y)] = 0.0
         np.fill_diagonal(d, np.inf)  # no sample is its own neighbour
-        nearest = np.argsort(d, axis=1, kind="stable")[:, : min(n_neighbors, len(members) - 1)]
+        nearest = np.argsort(d, axis=1, kind="stable")[:, :n_neighbors]  # itself comes last
         k = nearest.shape[1]
         indices[members, :k] = members[nearest]
         distances[members, :k] = np.take_along_axis(d, nearest, axis=1)
