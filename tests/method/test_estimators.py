@@ -302,10 +302,10 @@ def test_a_warning_names_the_line_of_the_fit():
     assert {w.filename for w in caught} == {__file__}
 
 
-@pytest.mark.parametrize(("freedom", "warns"), [(300, True), (1, False)])
-def test_no_fit_warns_of_data_that_have_heavy_tails_before_learning(freedom, warns):
-    before = np.random.default_rng(0).standard_t(freedom, (100, 3))
-    after = before + 200 * np.eye(100, 3)  # a sample has a direction to itself
+@pytest.mark.parametrize(("freedom", "N", "warns"), [(300, 100, True), (3, 500, False)])
+def test_no_fit_warns_of_data_that_have_heavy_tails_before_learning(freedom, N, warns):
+    before = np.random.default_rng(0).standard_t(freedom, (N, 3))
+    after = before + 200 * np.eye(N, 3)  # a sample has a direction to itself
     before, after = (Y - Y.mean(axis=0) for Y in (before, after))  # as in a fit
     early, late = (kurtosis(Y, fisher=False).mean() for Y in (before, after))
     assert (early < 6) == warns
