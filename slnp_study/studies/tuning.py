@@ -117,7 +117,8 @@ def list_settings(method: str, grid: Grid, n_classes: int) -> list[Setting]:
 
     Examples
     --------
-    >>> found = {name: list_settings(name, GRIDS["mnist"][10], n_classes=10) for name in METHODS}
+    >>> grid = GRIDS["mnist"][10]
+    >>> found = {name: list_settings(name, grid, n_classes=10) for name in METHODS}
     >>> {len(each) for each in found.values()}
     {18}
     >>> found["SLNP"][0], found["LDA"][-1]
