@@ -109,7 +109,7 @@ def _candidates(Z: Array, slot: Any, k: int, near: Any, zero: float) -> Iterator
 
 
 def factors(Z: Array) -> tuple[Array, Array, Array, float, float]:
-    """Factors whose products are the squared distances, rounded down and never up.
+    """Factors whose products are lower bounds of the squared distances.
 
     Their rows are ``[-2a, (1 - e) a'a, 1]`` and ``[b, 1, (1 - e) b'b]``, with a and b centred and
     scaled so that single precision can hold them. The slack e is twice what rounding can do,

@@ -273,6 +273,12 @@ def anchors(path):
     return {node["id"] for node in soup(path).find_all(id=True)}
 
 
+def test_the_landing_page_is_called_what_it_is_cited_as(site):
+    page = soup(HTML / "book" / "index.html")
+    cited = page.find("meta", {"name": "citation_title"})["content"]
+    assert page.h1.get_text().rstrip("#") == cited
+
+
 @pytest.mark.parametrize("name", PAGES + EXTRA)
 def test_every_internal_link_and_anchor_resolves(site, name):
     here, broken = HTML / f"{name}.html", []
