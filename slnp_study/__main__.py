@@ -142,7 +142,7 @@ def _verify(args: argparse.Namespace) -> None:
 
 def _check_alone(name: str, folder: Path) -> list[str]:
     """Check a record whose data aren't here, as far as that goes."""
-    if not (folder / f"{name}.json").exists():
+    if not records.path_of(name, folder).exists():
         print(f"{name}: no record either")
         return []
     faults = records.check(name, records.load(name, folder))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from slnp_edu.steps import Array
 from slnp_study import paper
-from slnp_study.packing import pack, unpack
+from slnp_study.packing import pack, sort_within, unpack
 from slnp_study.protocol import Part, Split, random_split
 from slnp_study.statistics import Difference, Tally, difference, tally
 from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, numbers, whole
@@ -77,7 +77,7 @@ class Contest:
             for seed in range(self.first_seed, self.first_seed + splits):
                 run = partial(compete, contest=self, dataset=dataset, cell=cell, seed=seed)
                 unit = Unit(self.key(cell, seed), self.name, IMAGES, run, schema)
-                found.append(replace(unit, readable=partial(self.comparable, dataset)))
+                found.append(replace(unit, comparable=partial(self.comparable, dataset)))
         return found
 
     def kept(self, dataset: str) -> tuple[str, ...]:
@@ -88,9 +88,9 @@ class Contest:
         """Return a recorded unit without the methods that can't be repeated."""
         kept, tested = self.kept(dataset), recorded["tested"]
         bits = unpack(recorded["outcomes"], len(kept) * len(BASES), tested)
-        repeatable = np.repeat([name not in self.chaotic for name in kept], len(BASES))
+        repeatable = [name not in self.chaotic for name in kept for _ in BASES]
         right = {m: counts for m, counts in recorded["right"].items() if m not in self.chaotic}
-        return recorded | {"right": right, "outcomes": pack(bits[repeatable])}
+        return recorded | {"right": right, "outcomes": pack(bits[np.array(repeatable, dtype=bool)])}
 
     def key(self, cell: Cell, seed: int) -> str:
         """Name a unit."""
@@ -129,7 +129,8 @@ def compete(
     """Judge every method on one split of one cell."""
     split = Split(X, y, N_i=cell.N_i, D_PCA=cell.D_PCA, seed=seed)
     right = judge(split, contest, cell, seed)
-    kept = np.concatenate([right[name] for name in contest.kept(dataset)])
+    kept = np.array([each for name in contest.kept(dataset) for each in right[name]], dtype=bool)
+    kept = kept.reshape(-1, len(split.test))  # of no method where none is kept
     if is_by_class(dataset):
         kept = np.array([sort_within(each, split.y_test) for each in kept])
     found: Recorded = {"tested": len(split.test), "right": _count(right), "outcomes": pack(kept)}
@@ -151,22 +152,6 @@ def judge(part: Part, contest: Contest, cell: Cell, seed: int) -> dict[str, NDAr
 
 def _count(right: Mapping[str, NDArray[np.bool_]]) -> dict[str, list[int]]:
     return {name: each.sum(axis=1).tolist() for name, each in right.items()}
-
-
-def sort_within(right: NDArray[np.bool_], y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Put the right outcomes of each class first.
-
-    Which image was right is forgotten, how many of the class stays. Rows of equal bits pack well.
-
-    Examples
-    --------
-    >>> sort_within(np.array([False, True, True, False]), np.array([5, 5, 5, 7])).tolist()
-    [True, True, False, False]
-    """
-    kept = np.empty_like(right)
-    for label in np.unique(y):
-        kept[y == label] = np.sort(right[y == label])[::-1]
-    return kept
 
 
 class Results:

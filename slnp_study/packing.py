@@ -1,24 +1,18 @@
-"""Which test images were right, and counts, in few characters.
+"""Which test images were right, in few characters: a bit each, written in hexadecimal.
 
 A split has thousands of test images, and some two dozen methods and bases judge each. Most images
 are right everywhere or wrong everywhere: with the bits of one image side by side, equal rows
-follow each other again and again, which is what compression lives on. Counts of neighbouring
-specifications are alike, so their differences are kept.
+follow each other again and again, which is what the compression of a record lives on.
 """
 
-import lzma
-from base64 import b85decode, b85encode
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Raw: no header and no checksum. The three zeros say that no place in a row is special.
-_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
-
 
 def pack(right: NDArray[np.bool_]) -> str:
-    """Put outcomes into one string of letters, digits and marks that JSON leaves as they are.
+    """Put outcomes into one string.
 
     Parameters
     ----------
@@ -27,14 +21,15 @@ def pack(right: NDArray[np.bool_]) -> str:
     Returns
     -------
     str
+        An image after the other. The bits of each are filled up to whole bytes.
 
     Examples
     --------
     >>> right = np.array([[True, False, True], [True, True, False]])
-    >>> np.array_equal(unpack(pack(right), judges=2, images=3), right)
-    True
+    >>> pack(right)
+    'c04080'
     """
-    return _compressed(np.packbits(right.T, axis=1))  # an image a row, filled up to whole bytes
+    return np.packbits(right.T, axis=1).tobytes().hex()
 
 
 def unpack(packed: str, judges: int, images: int) -> NDArray[np.bool_]:
@@ -64,36 +59,24 @@ def flips(one: str, other: str, images: int) -> int:
     return int(np.unpackbits(changed, axis=1).sum(axis=0).max())
 
 
-def pack_counts(counts: Any) -> str:
-    """Put whole numbers below 32,768 into one string.
+def sort_within(right: NDArray[np.bool_], y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Put the right outcomes of each class first.
+
+    Which image was right is forgotten, how many of the class stays. Rows of equal bits pack well.
 
     Examples
     --------
-    >>> unpack_counts(pack_counts([3411, 3718, 3622, 3442]), (2, 2))
-    array([[3411, 3718],
-           [3622, 3442]])
+    >>> sort_within(np.array([False, True, True, False]), np.array([5, 5, 5, 7])).tolist()
+    [True, True, False, False]
     """
-    steps = np.diff(np.ravel(counts), prepend=0).astype("<i2")
-    return _compressed(steps.view(np.uint8).reshape(-1, 2).T)  # low bytes first, then the high ones
-
-
-def unpack_counts(packed: str, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return the counts that `pack_counts` was given. ValueError if they have another shape."""
-    planes = _bytes(packed, 2 * int(np.prod(shape))).reshape(2, -1)
-    steps = np.ascontiguousarray(planes.T).view("<i2").ravel()
-    return np.cumsum(steps, dtype=np.intp).reshape(shape)
-
-
-def _compressed(values: NDArray[np.uint8]) -> str:
-    packed = lzma.compress(values.tobytes(), format=lzma.FORMAT_RAW, filters=_FILTERS)
-    return b85encode(packed).decode()
+    kept = np.empty_like(right)
+    for label in np.unique(y):
+        kept[y == label] = np.sort(right[y == label])[::-1]
+    return kept
 
 
 def _bytes(packed: str, expected: int | None = None) -> NDArray[np.uint8]:
-    try:
-        raw = lzma.decompress(b85decode(packed), format=lzma.FORMAT_RAW, filters=_FILTERS)
-    except lzma.LZMAError as error:
-        raise ValueError(f"the packed numbers are damaged ({error})") from None
+    raw = bytes.fromhex(packed)
     if expected is not None and len(raw) != expected:
         raise ValueError(f"{expected} bytes were packed there, {len(raw)} came out")
     return np.frombuffer(raw, np.uint8)

@@ -1,14 +1,15 @@
 """What a run leaves behind, how it's read back, and how it's checked.
 
-A record is one JSON file in ``slnp_study/results``. The record of the paper's tables and figures
-has the name of its data set, such as ``mnist``, and a further study adds its own,
-``mnist-tuned``. `slnp_study.studies` says what each study runs. `reproduce` puts each finished unit
-aside at once, so a run that was stopped goes on where it was. `check` looks at a record alone,
-`verify` runs units again and compares every number.
+A record is one JSON file in ``slnp_study/results``, compressed: ``xz -dc FILE`` shows it, a unit a
+line. The record of the paper's tables and figures has the name of its data set, such as
+``mnist``, and a further study adds its own, ``mnist-tuned``. `slnp_study.studies` says what each
+study runs. `reproduce` puts each finished unit aside at once, so a run that was stopped goes on
+where it was. `check` looks at a record alone, `verify` runs units again and compares every number.
 """
 
 import contextlib
 import json
+import lzma
 import math
 import os
 import random
@@ -70,12 +71,18 @@ def parts(name: str) -> tuple[str, Study]:
     return dataset, STUDIES[of]
 
 
+def path_of(name: str, folder: Path = RESULTS) -> Path:
+    """Return the file of a record."""
+    return folder / f"{name}.json.xz"
+
+
 def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     """Read a record: ``dataset``, ``settings``, ``units``, ..."""
-    path = folder / f"{name}.json"
+    path = path_of(name, folder)
     try:
-        record: dict[str, Any] = json.loads(path.read_text(), parse_constant=_refuse)
-    except json.JSONDecodeError as error:
+        text = lzma.decompress(path.read_bytes())
+        record: dict[str, Any] = json.loads(text, parse_constant=_refuse)
+    except (lzma.LZMAError, json.JSONDecodeError) as error:
         raise RecordError(f"{path} is not a record: {error}.") from None
     for fault in _faults(record, {"type": "object", "properties": HEAD, "required": list(HEAD)}):
         raise RecordError(f"{path} is not a record of this edition: {fault}.")
@@ -140,7 +147,7 @@ def reproduce(
     for unit, result in _run_all(todo, data, n_jobs, scheduler, name):
         _write(_file(partial, unit), result)
     done = {unit.key: json.loads(_file(partial, unit).read_text()) for unit in units}
-    record = folder / f"{name}.json"
+    record = path_of(name, folder)
     _write(record, {**head, "units": done})
     shutil.rmtree(partial)
     with contextlib.suppress(OSError):
@@ -194,8 +201,8 @@ def verify(
         units = draw(units, sample, seed)
     for unit, result in _run_all(units, data, n_jobs, scheduler, f"verify {name}"):
         report["units"] += 1
-        recorded = unit.readable(known[unit.key])
-        numbers, equal, differences = compare(unit.readable(result), recorded, unit.tolerance)
+        recorded = unit.comparable(known[unit.key])
+        numbers, equal, differences = compare(unit.comparable(result), recorded, unit.tolerance)
         report["numbers"] += numbers
         report["equal"] += equal
         report["differences"] += [f"{unit.key} {difference}" for difference in differences]
@@ -388,10 +395,11 @@ def _rounded(value: Any) -> Any:
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write JSON, one line per unit, and put it in place in one move."""
+    """Write JSON, one line per unit, and put it in place in one move. ``.xz`` is compressed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     working = path.with_suffix(f".{os.getpid()}.tmp")
-    working.write_text(_dumps(value) + "\n")
+    text = (_dumps(value) + "\n").encode()
+    working.write_bytes(lzma.compress(text) if path.suffix == ".xz" else text)
     os.replace(working, path)
 
 

@@ -41,7 +41,7 @@ class Unit:
     function: Callable[..., Recorded]
     schema: dict[str, Any] = field(default_factory=dict)  # the JSON schema of what it returns
     arrays: tuple[str, ...] = ("data", "target")  # of the data set, in the order of the function
-    readable: Callable[[Recorded], Recorded] = dict  # unpacks what can't be compared
+    comparable: Callable[[Recorded], Recorded] = dict  # leaves out what can't be repeated
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,9 @@ from slnp_edu.baselines import LFDA
 from slnp_edu.slnp import rounds
 from slnp_edu.steps import Array
 from slnp_study import paper
-from slnp_study.packing import pack_counts, unpack_counts
 from slnp_study.protocol import METHODS, RULES, directions, nearest_neighbour_is_right, random_split
 from slnp_study.studies.rivals import WIDTHS
-from slnp_study.study import IMAGES, TEXT, Recorded, Study, Unit, entries, whole
+from slnp_study.study import IMAGES, Recorded, Study, Unit, entries, numbers, whole
 from slnp_study.variants import STARTS
 
 SPLITS, FIRST_SEED = 3, 100
@@ -140,7 +139,7 @@ def run(
     -------
     dict
         ``tested``: how many test images there are. Each method of `AXES`: how many of them are
-        right, packed, with the axes of its choices.
+        right, a list for all its choices, the last of `AXES` changing fastest.
     """
     train, test = random_split(y, N_i, seed)
     right: dict[str, list[int]] = {method: [] for method in AXES}
@@ -160,7 +159,7 @@ def run(
             }
             for method, counts in found.items():
                 right[method] += np.array(counts).T.ravel().tolist()
-    return {"tested": len(test)} | {method: pack_counts(counts) for method, counts in right.items()}
+    return {"tested": len(test), **right}
 
 
 def judged(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[Any]) -> list[int]:
@@ -177,15 +176,14 @@ def judged(W: Array, A: Array, y_train: NDArray[Any], B: Array, y_test: NDArray[
 
 def units(dataset: str, splits: int) -> list[Unit]:
     """One unit for each split of each column."""
-    schema = entries(tested=whole(), **dict.fromkeys(AXES, TEXT))
+    counts = {m: numbers(int(np.prod(shape(axes))), most=1e9) for m, axes in AXES.items()}
+    schema = entries(tested=whole(), **counts)
     runs = {
         f"choices/{N_i:02}/{seed}": partial(run, seed=seed, **_setting(dataset, N_i))
         for N_i in COLUMNS[dataset]
         for seed in range(FIRST_SEED, FIRST_SEED + splits)
     }
-    return [
-        Unit(key, "choices", IMAGES, run, schema, readable=readable) for key, run in runs.items()
-    ]
+    return [Unit(key, "choices", IMAGES, run, schema) for key, run in runs.items()]
 
 
 def settings(dataset: str) -> dict[str, Any]:
@@ -200,16 +198,10 @@ def _setting(dataset: str, N_i: int) -> dict[str, Any]:
 
 
 def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
-    """Say what is wrong with a recorded unit: a count for each specification, none too large."""
-    for method, counts in readable(recorded).items():
-        if method != "tested" and not 0 <= min(counts) <= max(counts) <= recorded["tested"]:
+    """Say what is wrong with a recorded unit: no count is above the number tested."""
+    for method in AXES:
+        if max(recorded[method]) > recorded["tested"]:
             yield f"{unit.key} {method}: not every count is between 0 and the number tested"
-
-
-def readable(recorded: Recorded) -> Recorded:
-    """Return a recorded unit with its counts unpacked."""
-    counts = {m: unpack_counts(recorded[m], shape(AXES[m])).ravel().tolist() for m in AXES}
-    return {**recorded, **counts}
 
 
 def rates(record: dict[str, Any]) -> dict[int, dict[str, Array]]:
@@ -235,11 +227,11 @@ def rates(record: dict[str, Any]) -> dict[int, dict[str, Array]]:
     return found
 
 
-def _spread(packed: str, method: str) -> NDArray[np.intp]:
+def _spread(counts: list[int], method: str) -> NDArray[np.intp]:
     """Counts of a method along the axes of `CHOICES`."""
     axes = AXES[method]
     full = [len(ways) if choice in axes else 1 for choice, ways in CHOICES.items()]
-    return unpack_counts(packed, shape(axes)).reshape(full)
+    return np.reshape(counts, full)
 
 
 def marginal(values: Array, choice: str) -> Array:

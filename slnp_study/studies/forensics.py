@@ -17,11 +17,10 @@ from slnp_edu.baselines import LSDA
 from slnp_edu.slnp import rounds
 from slnp_edu.steps import Array
 from slnp_study import paper
-from slnp_study.packing import pack_counts, unpack_counts
 from slnp_study.protocol import METHODS, directions, random_split
 from slnp_study.studies import choices
 from slnp_study.studies.rivals import WIDTHS
-from slnp_study.study import IMAGES, TEXT, Recorded, Study, Tolerance, Unit, entries, numbers, whole
+from slnp_study.study import IMAGES, Recorded, Study, Tolerance, Unit, entries, numbers, whole
 
 COMMON = {name: choices.CHOICES[name] for name in ("images", "PCA on", "basis", "metric")}
 LOOPS, NUMBERS = COMMON["basis"], (2, paper.ROUNDS)
@@ -59,7 +58,7 @@ def projections(A: Array, y: NDArray[Any], d: int, K: int) -> dict[str, list[Arr
 
 
 def run(X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: int, seed: int) -> Recorded:
-    """Count the right test images of every method in every way, packed."""
+    """Count the right test images of every method in every way."""
     train, test = random_split(y, N_i, seed)
     right: dict[str, list[Any]] = {method: [] for method in OWN}
     for images, pca_on in product(COMMON["images"], COMMON["PCA on"]):
@@ -68,7 +67,7 @@ def run(X: Array, y: NDArray[Any], *, N_i: int, D_PCA: int, d: int, K: int, seed
         judge = partial(choices.judged, A=A, y_train=labels, B=Z[test], y_test=y[test])
         for method, found in projections(A, labels, d, K).items():
             right[method] += np.array([judge(W) for W in found]).T.tolist()
-    return {"tested": len(test)} | {method: pack_counts(counts) for method, counts in right.items()}
+    return {"tested": len(test), **right}
 
 
 def gammas(
@@ -92,15 +91,16 @@ def gammas(
 
 def units(dataset: str, splits: int) -> list[Unit]:
     """One unit for each split of each column; for faces those of Fig. 7, too."""
-    counts = entries(tested=whole(), **dict.fromkeys(OWN, TEXT))
+    right = {m: numbers(len(WAYS)) | {"items": numbers(len(OWN[m]), most=1e9)} for m in OWN}
+    counts = entries(tested=whole(), **right)
     classes = numbers(38)
     of_ways = entries(**{f"{loop}, {number}": classes for loop, number in OWN["SLNP"]})
     means = entries(**dict.fromkeys(COMMON["images"], of_ways))
     kinds: list[tuple[Any, ...]] = [
-        ("protocols", each, run, counts, IMAGES, readable) for each in _columns(dataset)
+        ("protocols", each, run, counts, IMAGES) for each in _columns(dataset)
     ]
     if dataset == "yale_b":
-        kinds.append(("gamma", FIG_7, gammas, means, Tolerance(0, 0.01), dict))
+        kinds.append(("gamma", FIG_7, gammas, means, Tolerance(0, 0.01)))
     return [
         Unit(
             f"{kind}/{column['N_i']:02}/{seed}",
@@ -108,9 +108,8 @@ def units(dataset: str, splits: int) -> list[Unit]:
             tolerance,
             partial(function, seed=seed, **column),
             schema,
-            readable=read,
         )
-        for kind, column, function, schema, tolerance, read in kinds
+        for kind, column, function, schema, tolerance in kinds
         for seed in range(FIRST_SEED, FIRST_SEED + splits)
     ]
 
@@ -127,18 +126,10 @@ def settings(dataset: str) -> dict[str, Any]:
     return {"columns": _columns(dataset), "common": common, "own": own}
 
 
-def readable(recorded: Recorded) -> Recorded:
-    """Return a recorded unit with its counts unpacked."""
-    shapes = {method: (len(WAYS), len(own)) for method, own in OWN.items()}
-    return {**recorded, **{m: unpack_counts(recorded[m], of).tolist() for m, of in shapes.items()}}
-
-
 def check(unit: Unit, recorded: Recorded) -> Iterator[str]:
-    """Say what is wrong with a recorded unit: no count is below zero or above the number tested."""
-    if unit.kind == "protocols":
-        found = readable(recorded)
-        if not all(0 <= np.min(found[m]) <= np.max(found[m]) <= found["tested"] for m in OWN):
-            yield f"{unit.key}: not every count is between 0 and the number tested"
+    """Say what is wrong with a recorded unit: no count is above the number tested."""
+    if unit.kind == "protocols" and max(np.max(recorded[m]) for m in OWN) > recorded["tested"]:
+        yield f"{unit.key}: not every count is between 0 and the number tested"
 
 
 def read(record: dict[str, Any]) -> dict[str, Array]:
@@ -147,9 +138,8 @@ def read(record: dict[str, Any]) -> dict[str, Array]:
         [record["units"][f"protocols/{c['N_i']:02}/{seed}"] for seed in record["seeds"]]
         for c in record["settings"]["columns"]
     ]
-    counts = [[readable(unit) for unit in column] for column in columns]
     return {
-        m: np.array([[100 * np.array(u[m]) / u["tested"] for u in of] for of in counts])
+        m: np.array([[100 * np.array(u[m]) / u["tested"] for u in of] for of in columns])
         for m in OWN
     }
 

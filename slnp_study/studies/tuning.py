@@ -28,7 +28,7 @@ from slnp_edu.baselines import LFDA, LPP, LSDA, MFA
 from slnp_edu.slnp import SLNP
 from slnp_edu.steps import Array
 from slnp_study import paper
-from slnp_study.packing import pack, unpack
+from slnp_study.packing import pack, sort_within, unpack
 from slnp_study.paper import COMMON_BASES, ROUNDS
 from slnp_study.protocol import directions, nearest_neighbour_is_right, random_split
 from slnp_study.statistics import Estimate, Finding, difference, findings, over_splits, tally
@@ -254,22 +254,6 @@ def mean_is_right(
     return right
 
 
-def sorted_within(right: NDArray[np.bool_], y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Put the right outcomes of each class first.
-
-    Which image was right is forgotten, how many of the class stays. Rows of equal bits pack well.
-
-    Examples
-    --------
-    >>> sorted_within(np.array([False, True, True, False]), np.array([5, 5, 5, 7])).tolist()
-    [True, True, False, False]
-    """
-    kept = np.empty_like(right)
-    for label in np.unique(y):
-        kept[y == label] = np.sort(right[y == label])[::-1]
-    return kept
-
-
 # The record
 
 LISTS = ("inner", "right", "cosine", "mean")  # entries of a unit, a list for all methods each
@@ -316,7 +300,7 @@ def split(
         Of lists in the order of `METHODS`. ``chosen`` is a string, so that it's compared exactly:
         the places in `list_settings`, "whitened/orthonormal". ``inner`` and ``right`` are counts
         in both bases, ``cosine`` and ``mean`` in the better one, which `free` names. ``by_class``
-        holds its outcomes, `sorted_within` the classes and packed.
+        holds its outcomes, `sort_within` the classes and packed.
     """
     train, test = random_split(y, N_i, seed)
     found = tuned(X[train], y[train], X[test], y[test], grid, seed).values()
@@ -330,7 +314,7 @@ def split(
     }
     if by_class:
         better = [each.right[free(each.chosen, each.inner)] for each in found]
-        unit["by_class"] = pack(np.array([sorted_within(right, y[test]) for right in better]))
+        unit["by_class"] = pack(np.array([sort_within(right, y[test]) for right in better]))
     return unit
 
 

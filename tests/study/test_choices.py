@@ -11,7 +11,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from test_independent import drawn
 
 from slnp_study import records
-from slnp_study.packing import pack_counts, unpack_counts
 from slnp_study.studies import choices
 
 N_I, D_PCA, D, K, SEED = 6, 14, 4, (2, 3, 4), 3
@@ -29,8 +28,8 @@ def images():
 def unit():
     """A unit as a record holds it, of random counts."""
     rng = np.random.default_rng(0)
-    counts = {m: rng.integers(0, 91, size=choices.shape(axes)) for m, axes in choices.AXES.items()}
-    return {"tested": 90} | {method: pack_counts(each) for method, each in counts.items()}
+    sizes = {m: np.prod(choices.shape(axes)) for m, axes in choices.AXES.items()}
+    return {"tested": 90} | {m: rng.integers(0, 91, size).tolist() for m, size in sizes.items()}
 
 
 def prepared(X, train, made):
@@ -103,7 +102,7 @@ def test_a_specification_counts_as_many_right_as_the_twin(images, monkeypatch):
     unit = choices.run(X, y, N_i=N_I, D_PCA=D_PCA, d=D, K=K, seed=SEED)
     assert unit["tested"] == len(y) - 5 * N_I
     for method, axes in choices.AXES.items():
-        counts = unpack_counts(unit[method], choices.shape(axes))
+        counts = np.reshape(unit[method], choices.shape(axes))
         assert counts.min() < counts.max()
         for made in MADE:
             place = tuple(ways.index(made[name]) for name, ways in axes.items())
@@ -119,7 +118,7 @@ def test_every_rate_and_mean_is_at_the_choices_it_belongs_to(unit):
     settings = {"columns": [{"N_i": 7}]}
     units = {"choices/07/100": unit, "choices/07/101": unit}
     (rates,) = choices.rates({"settings": settings, "units": units, "seeds": [100, 101]}).values()
-    counts = {m: unpack_counts(unit[m], choices.shape(axes)) for m, axes in choices.AXES.items()}
+    counts = {m: np.reshape(unit[m], choices.shape(axes)) for m, axes in choices.AXES.items()}
     lead = rates["SLNP"] - rates["LFDA"]
     for made in MADE:
         ours, theirs = (
@@ -135,15 +134,6 @@ def test_every_rate_and_mean_is_at_the_choices_it_belongs_to(unit):
         assert np.allclose(choices.marginal(means, choice), [expected, expected])
 
 
-def test_counts_come_back_from_the_string():
-    rng = np.random.default_rng(0)
-    for counts in (rng.integers(0, 32768, size=(4, 5)), np.array([[32767, 0, 32767]])):
-        packed = pack_counts(counts)
-        assert np.array_equal(unpack_counts(packed, counts.shape), counts)
-        with pytest.raises(ValueError, match="came out"):
-            unpack_counts(packed, (2, *counts.shape))
-
-
 # The records
 
 
@@ -154,10 +144,10 @@ def damage(key, change):
 FAULTS = {
     "a method less": lambda u: {k: v for k, v in u.items() if k != "LDA"},
     "an end cut off": damage("SLNP", lambda s: s[:-10]),
-    "no string": damage("SLNP", lambda s: None),
-    "a count less": damage("LFDA", lambda s: pack_counts([1] * 431)),
-    "more than tested": damage("LDA", lambda s: pack_counts([91, *[90] * 143])),
-    "less than none": damage("LDA", lambda s: pack_counts([-1] * 144)),
+    "no list": damage("SLNP", lambda s: None),
+    "a count less": damage("LFDA", lambda s: [1] * 431),
+    "more than tested": damage("LDA", lambda s: [91, *[90] * 143]),
+    "less than none": damage("LDA", lambda s: [-1, *[90] * 143]),
 }
 
 
@@ -165,7 +155,7 @@ FAULTS = {
 def test_a_damaged_unit_is_found_without_running_it(unit, fault):
     record = records.load("mnist-choices")
     first = next(iter(record["units"]))
-    unit["LDA"] = pack_counts([0, 90] * 72)  # none right and all right are possible
+    unit["LDA"] = [0, 90] * 72  # none right and all right are possible
     record["units"][first] = unit
     assert records.check("mnist-choices", record) == []
     record["units"][first] = FAULTS[fault](unit)
@@ -175,13 +165,11 @@ def test_a_damaged_unit_is_found_without_running_it(unit, fault):
 
 def test_verify_compares_every_count_and_forgives_two_images(unit):
     described = choices.units("mnist", 1)[0]
-    counts = unpack_counts(unit["SLNP"], choices.shape(choices.AXES["SLNP"]))
     for by, faults in ((0, 0), (2, 0), (-2, 0), (3, 1)):
-        changed = counts.copy()
-        changed.flat[100] += by
-        other = {**unit, "SLNP": pack_counts(changed)}
-        both = (described.readable(each) for each in (unit, other))
-        numbers, equal, differences = records.compare(*both, described.tolerance)
+        changed = unit["SLNP"].copy()
+        changed[100] += by
+        other = {**unit, "SLNP": changed}
+        numbers, equal, differences = records.compare(unit, other, described.tolerance)
         assert (numbers, numbers - equal) == (1 + 2592 + 432 + 144, by != 0)
         assert len(differences) == faults
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,7 @@ def test_leads_are_differences_of_the_recorded_counts(name):
     assert list(small) == [(results.dataset, "small", "LDA", "unit")]
 
 
+SHOW = f"""'{sys.executable}' -c 'import lzma, sys; print(lzma.open(sys.argv[1]).read())'"""
 REGISTERED = [name for name in records.names() if STUDIES[name.partition("-")[2]].plan]
 
 
@@ -94,11 +96,12 @@ def test_a_record_names_the_plan_that_was_committed_before_it(name):
     record = records.load(name)
     plan = PLANS / record["plan"]
     assert record["plan_sha256"] == hashlib.sha256(plan.read_bytes()).hexdigest()
-    path, root = records.RESULTS / f"{name}.json", Path(__file__).parents[2]
-    log = ["git", "log", "--format=%H"]
+    root, path = Path(__file__).parents[2], records.path_of(name)
+    paths = path, path.with_suffix("")  # once they weren't compressed
+    log = ["git", "-c", f"diff.record.textconv={SHOW}", "log", "--format=%H"]
     planned, ran = (
         subprocess.run([*log, *of], cwd=root, capture_output=True, text=True).stdout.split()
-        for of in (["--", plan], ["-S", record["plan_sha256"], "--", path])  # since it names it
+        for of in (["--", plan], ["-S", record["plan_sha256"], "--", *paths])  # since it names it
     )
     if planned and ran:  # both are committed, and the history is here
         order = ["git", "merge-base", "--is-ancestor", planned[0], ran[-1]]  # its last, its first

@@ -20,8 +20,7 @@ def test_a_protocol_counts_as_many_right_as_the_twin():
     X, y = load_digits(return_X_y=True)
     kept = np.concatenate([np.flatnonzero(y == label)[:24] for label in range(5)])
     X, y = X[kept], y[kept]
-    unit = forensics.run(X, y, N_i=N_I, D_PCA=D_PCA, d=D, K=K, seed=SEED)
-    found = forensics.readable(unit)
+    found = forensics.run(X, y, N_i=N_I, D_PCA=D_PCA, d=D, K=K, seed=SEED)
     train, test = drawn(y, N_I, SEED)
     for images, pca_on in product(*list(forensics.COMMON.values())[:2]):
         made = {"images": images, "PCA on": pca_on}

@@ -6,7 +6,6 @@ eigenvalue routines. Only the images come from the module's loaders, and the rec
 
 import json
 import lzma
-from base64 import b85decode
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +38,7 @@ def test_recorded_cells(column):
     name, N_i, D_PCA, d, K, seed = column
     if (archive := SETS[name].archive) and find(archive.file) is None:
         pytest.skip(f"the real {archive.title} is not on this machine")
-    record = json.loads((RESULTS / f"{name}.json").read_text())
+    record = read_record(name)
     table = record["units"][f"table/{N_i:02}/{seed:02}"]
     by_image = read_outcomes(record, table)
     A, y, B, z = reduced(name, N_i, D_PCA, seed)
@@ -63,7 +62,7 @@ def test_recorded_contests(column):
     A, y, B, z = reduced(name, N_i, D_PCA, seed)
     studies = {"rivals": rivals, "learning": variants} if N_i - 1 > K else {"rivals": rivals}
     for study, learn in studies.items():
-        record = json.loads((RESULTS / f"{name}-{study}.json").read_text())
+        record = read_record(f"{name}-{study}")
         recorded = record["units"][f"{study}/{N_i:02}/{D_PCA}/{K}/{seed}"]
         assert recorded["tested"] == len(z)
         for method, W in learn(A, y, d, K).items():
@@ -87,12 +86,15 @@ def recognised(A, y, B, z):
     return KNeighborsClassifier(1, algorithm="brute").fit(A, y).predict(B) == z
 
 
+def read_record(name):
+    return json.loads(lzma.decompress((RESULTS / f"{name}.json.xz").read_bytes()))
+
+
 def read_outcomes(record, table):
     """(method, basis) -> which test images are right."""
     methods, bases = (record["settings"][name]["outcomes"] for name in ("methods", "bases"))
-    filters = [{"id": lzma.FILTER_LZMA2, "lc": 0, "lp": 0, "pb": 0, "dict_size": 2**26}]
-    raw = lzma.decompress(b85decode(table["outcomes"]), lzma.FORMAT_RAW, filters=filters)
-    bits = np.unpackbits(np.frombuffer(raw, np.uint8)).reshape(table["tested"], -1)
+    raw = np.frombuffer(bytes.fromhex(table["outcomes"]), np.uint8)
+    bits = np.unpackbits(raw).reshape(table["tested"], -1)
     pairs = [(method, basis) for method in methods for basis in bases]
     return {pair: bits[:, i].astype(bool) for i, pair in enumerate(pairs)}
 

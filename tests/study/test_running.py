@@ -1,6 +1,7 @@
 """Running a study, stopping it, going on, verifying it; the command line; a cluster."""
 
 import json
+import lzma
 import math
 import os
 import random
@@ -71,7 +72,7 @@ SUMS = {
 def test_a_record_says_what_it_was_made_from(tiny, tmp_path):
     path = made(tmp_path)
     libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
-    assert json.loads(path.read_text()) == {
+    assert json.loads(lzma.decompress(path.read_bytes())) == {
         "dataset": "tiny",
         "source": "made up",
         "checksum": "abc",
@@ -106,7 +107,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tiny, tmp_path):
     tiny.run, before = stopping_after(2)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path)
-    assert not (tmp_path / "tiny-study.json").exists()
+    assert not records.path_of("tiny-study", tmp_path).exists()
     aside = len(list(tmp_path.rglob("sum-*.json")))
     assert aside >= 1  # the second may still have been on its way
     tiny.run, after = stopping_after(9)
@@ -143,12 +144,12 @@ def test_a_write_that_fails_leaves_the_old_record_alone(tiny, tmp_path, monkeypa
 def test_verify_names_all_that_was_changed_and_runs_every_unit(tiny, tmp_path):
     path = made(tmp_path)
     assert verified(tmp_path) == {"units": 3, "numbers": 6, "equal": 6, "differences": []}
-    record = json.loads(path.read_text())
+    record = records.load("tiny-study", tmp_path)
     record["units"]["sum/00"]["sum"] *= 1 + 5e-7  # another BLAS
     record["units"]["sum/01"]["sum"] *= 1 + 5e-6
     record["units"]["sum/02"]["sum"] = -7.0
     record |= {"checksum": "0", "class_sizes": [3, 2]}
-    path.write_text(json.dumps(record))
+    records._write(path, record)
     report = verified(tmp_path)
     assert [sentence.split(": ")[0] for sentence in report["differences"]] == [
         "sum/01 /sum",
@@ -209,7 +210,7 @@ def test_without_names_what_cannot_be_run_is_checked_alone(tiny, tmp_path, monke
     record |= {"dataset": "far", "settings": {"of": "far"}}
     for weight, code in ((1.0, 0), (-1.0, 2)):
         record["units"]["sum/00"]["sum"] = weight
-        records._write(tmp_path / "far-study.json", record)
+        records._write(records.path_of("far-study", tmp_path), record)
         assert main(["verify", "--jobs", "1", "--results", str(tmp_path)]) == code
         out = capsys.readouterr().out
         assert "tiny-study: 2 units run again" in out
@@ -219,7 +220,8 @@ def test_without_names_what_cannot_be_run_is_checked_alone(tiny, tmp_path, monke
 
 
 def spoil(path, old, new):
-    path.write_text(path.read_text().replace(old, new, 1))
+    text = lzma.decompress(path.read_bytes()).decode()
+    path.write_bytes(lzma.compress(text.replace(old, new, 1).encode()))
 
 
 def shuffle_classes(tiny, monkeypatch):
@@ -284,7 +286,7 @@ def test_figures_are_drawn_with_the_record_of_the_paper_alone(tiny, tmp_path, mo
     folder = tmp_path / "results"
     made(folder)
     record = records.load("mnist") | {"seeds": [7]}  # not the committed one
-    records._write(folder / "mnist.json", record)
+    records._write(records.path_of("mnist", folder), record)
     monkeypatch.setattr(records, "reproduce", lambda name, **_: name)
     for name in ("tiny-study", "mnist"):
         assert main(["reproduce", name, "--results", str(folder)]) == 0
@@ -337,14 +339,14 @@ def test_a_run_killed_ten_times_ends_with_the_same_bytes(alone, tmp_path):
             while run.poll() is None and len(put_aside(folder)) <= len(before):
                 time.sleep(0.01)
             time.sleep(draw.uniform(0, 0.1))
-        if (folder / "mnist.json").exists():  # on a busy machine it may be done before
+        if records.path_of("mnist", folder).exists():  # on a busy machine it may be done before
             break
         after = put_aside(folder)
         assert before.items() <= after.items(), "a finished unit was run again"
         before = after
     assert before
     subprocess.run([sys.executable, "-m", *REPRODUCE, str(folder)], check=True, capture_output=True)
-    assert (folder / "mnist.json").read_bytes() == alone
+    assert records.path_of("mnist", folder).read_bytes() == alone
 
 
 @pytest.mark.slow
@@ -380,7 +382,7 @@ def test_a_cluster_that_loses_a_worker_makes_the_same_record(alone, tmp_path, mo
             wait_for(lambda: len(put_aside(folder)) > 2)
             workers[0].kill()
             assert run.wait(timeout=180) == 0
-        assert (folder / "mnist.json").read_bytes() == alone
+        assert records.path_of("mnist", folder).read_bytes() == alone
         command = ["mnist", "--results", str(folder), "--scheduler", address]
         assert main(["verify", *command, "--sample", "2"]) == 0
         monkeypatch.setattr(records, "version", lambda library: "0")  # here, not on the worker
