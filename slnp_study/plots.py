@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 from PIL import Image
 
-from slnp_edu.show import COLOURS, use_style
+from slnp_edu.show import COLOURS, METHOD_COLOURS, use_style
 from slnp_study import paper
 from slnp_study.data import load_coil100
 from slnp_study.statistics import MARGIN, WORDS, Finding, reach
@@ -32,6 +32,12 @@ BASIS: dict[str, dict[str, Any]] = {
     "whitened": {"marker": "s", "color": COLOURS["red"]},
     "orthonormal": {"marker": "o", "color": COLOURS["blue"]},
     "unit": {"marker": "^", "color": "0.35"},
+}
+#: How LFDA's kernels look, and what they're called.
+KERNEL = {
+    "LFDA": ("o", METHOD_COLOURS["LFDA"], "local scaling"),
+    "LFDA, c = 0.25": ("D", COLOURS["sky"], "one width, c = 0.25"),
+    "LFDA, c = 0.1": ("v", COLOURS["blue"], "one width, c = 0.1"),
 }
 
 
@@ -193,6 +199,35 @@ def beside_paper(columns: Any, dataset: str, methods: Sequence[str], m: int = 5)
     figure.tight_layout(rect=(0, 0, 1, 0.92))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=len(BASIS))
     return figure
+
+
+def leads_by_column(found: Any, kernels: Sequence[str] = (), basis: str = "orthonormal") -> Figure:
+    """Draw the printed leads over LFDA in every column, and ours for some of its kernels.
+
+    ``found`` is what `slnp_study.statistics.judge` says of `slnp_study.contest.leads`.
+    """
+    fig, axes = plt.subplots(1, 3, figsize=(7, 3.7), sharey=True)
+    for ax, (name, of) in zip(axes, paper.RATES.items(), strict=True):
+        labels = [*paper.DIMENSIONS[name], "mean"]
+        place = np.append(np.arange(len(labels) - 1), len(labels) - 0.5)
+        ax.axhspan(-MARGIN, MARGIN, color="0.93", lw=0)
+        ax.axhline(0, color="0.5", lw=0.8)
+        ax.axvline(len(labels) - 1.1, color="0.8", lw=0.8)
+        crosses = np.subtract(of["SLNP"], of["LFDA"])
+        ax.plot(place - 0.27, [*crosses, crosses.mean()], "kx", ms=6, mew=1.6, label="printed")
+        for aside, kernel in zip((-0.09, 0.09, 0.27), kernels, strict=False):
+            marker, colour, label = KERNEL[kernel]
+            these = [found[name, at, kernel, basis].these for at in labels]
+            points, half = np.transpose([(f.points, f.interval) for f in these])
+            style = {"fmt": marker, "ms": 4.5, "lw": 1.3, "color": colour}
+            ax.errorbar(place + aside, points, half, label=label, **style)
+        ax.set_xticks(place, list(map(str, labels)))
+        title = paper.DATASETS[name]["name"]
+        ax.set(title=title, xlabel="N_i", xlim=(-0.6, len(labels)), ylim=(-1.8, 9))
+    axes[0].set_ylabel("SLNP - LFDA (points)")
+    fig.tight_layout(rect=(0, 0, 1, 0.92))
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=4)
+    return fig
 
 
 def word_grid(
