@@ -340,7 +340,6 @@ def of_the_rates():
 def of_the_plan():
     """What the plans asked and no chapter answers at length, and the warning."""
     found = {"learned.coil100": points(learned()["coil100", b].new for b in BASES)}
-    found["learned.random"] = points(learned("random")["coil100", b].these for b in BASES)
     for of_set in contests("rivals"):
         two = (of_set.lead("SLNP, 2 rounds", "LFDA", basis).these for basis in BASES)
         found[f"two.{of_set.dataset}"] = ", ".join(measured(each, ".2f") for each in two)
