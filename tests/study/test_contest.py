@@ -58,6 +58,14 @@ def test_counts_of_a_class_are_kept(unit):
         assert kept[there].sum() == split.right(W, BASES[0])[there].sum()
 
 
+def test_what_rounding_decides_is_not_compared(unit):
+    contest, found = unit
+    left = contest.comparable("yale_b", found)
+    assert set(contest.methods) - set(left["right"]) == {"NCA", "SLNP, P chosen"}
+    bits = unpack(left["outcomes"], len(left["right"]) * len(BASES), found["tested"])
+    assert bits.sum(axis=1).tolist() == [n for counts in left["right"].values() for n in counts]
+
+
 def test_the_rounds_are_chosen_without_the_test_part():
     split = Split(X, Y, N_i=8, D_PCA=20, seed=100)
     chosen = rivals.choose_rounds(split, CELL, 100)

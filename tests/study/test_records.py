@@ -213,7 +213,7 @@ def add(container, entry, number):
     container[entry] += number
 
 
-TABLE, TUNED, CHOICES = "table/10/00", "tuned/10/00", "choices/05/100"
+TABLE, TUNED = "table/10/00", "tuned/10/00"
 #: What a schema can't see: record, how it is damaged, and of what the sentence must speak.
 AT_ODDS = {
     "another data set": ("mnist", lambda r: r.update(dataset="coil100"), "another data set"),
@@ -255,11 +255,6 @@ AT_ODDS = {
         TUNED,
     ),
     "more tuned than tested": ("mnist-tuned", lambda r: r["units"][TUNED].update(tested=9), TUNED),
-    "more choices right than tested": (
-        "mnist-choices",
-        lambda r: r["units"][CHOICES].update(tested=9),
-        CHOICES,
-    ),
 }
 
 
