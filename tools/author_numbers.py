@@ -91,12 +91,12 @@ def ours_minus_printed(method, basis):
 
 
 @cache
-def learned(other="fixed"):
-    """(data set, basis) -> learned minus other neighbours at the paper's K. The plan's family."""
+def learned():
+    """(other, data set, basis) -> learned minus other neighbours at the paper's K, as planned."""
     by_K = {"labels": lambda cell: (cell, cell.K)}
     family = judge(leads(contests("learning"), "learned", learning.OTHERS, **by_K))
     K = {name: paper.DATASETS[name]["K"] for name in SETS}
-    return {(n, b): family[n, K[n], other, b] for n in SETS for b in BASES}
+    return {(o, n, b): family[n, K[n], o, b] for o in learning.OTHERS for n in SETS for b in BASES}
 
 
 @cache
@@ -253,14 +253,15 @@ def table_of_parts():
 
 
 def table_of_learning():
-    ten = {(n, b): rounds()[n, "mean", "SLNP, 2 rounds", b] for n in SETS for b in BASES}
-    all_three = {f"learned minus {other}": learned(other) for other in ("fixed", "random")}
-    all_three["ten rounds minus two"] = ten
+    titles = {f"learned minus {other}": other for other in ("fixed", "random")}
+    ten = {("two", n, b): rounds()[n, "mean", "SLNP, 2 rounds", b] for n in SETS for b in BASES}
+    found = learned() | ten
     rows = [
-        [f"{title}, {SETS[name]}", *(cell(found[name, b].new) for b in BASES)]
-        for title, found in all_three.items()
-        for name in SETS
-        if found[name, BASES[0]].new  # a random list's digits are counted alone
+        [f"{title}, {SETS[name]}", *(cell(found[other, name, b].new) for b in BASES)]
+        for (title, other), name in product(
+            (titles | {"ten rounds minus two": "two"}).items(), SETS
+        )
+        if found[other, name, BASES[0]].new  # a random list's digits are counted alone
     ]
     return table(["", *BASES], rows)
 
@@ -339,7 +340,7 @@ def of_the_rates():
 
 def of_the_plan():
     """What the plans asked and no chapter answers at length, and the warning."""
-    found = {"learned.coil100": points(learned()["coil100", b].new for b in BASES)}
+    found = {"learned.coil100": points(learned()["fixed", "coil100", b].new for b in BASES)}
     for of_set in contests("rivals"):
         two = (of_set.lead("SLNP, 2 rounds", "LFDA", basis).these for basis in BASES)
         found[f"two.{of_set.dataset}"] = ", ".join(measured(each, ".2f") for each in two)
