@@ -201,12 +201,12 @@ def beside_paper(columns: Any, dataset: str, methods: Sequence[str], m: int = 5)
     return figure
 
 
-def leads_by_column(found: Any, kernels: Sequence[str] = (), basis: str = "orthonormal") -> Figure:
-    """Draw the printed leads over LFDA in every column, and ours for some of its kernels.
+def leads_by_column(found: Any, kernels: Sequence[str] = (), width: float = 7) -> Figure:
+    """Draw the printed leads over LFDA in every column, and ours for some kernels, orthonormal.
 
     ``found`` is what `slnp_study.statistics.judge` says of `slnp_study.contest.leads`.
     """
-    fig, axes = plt.subplots(1, 3, figsize=(7, 3.7), sharey=True)
+    fig, axes = plt.subplots(1, 3, figsize=(width, 3.7), sharey=True)
     for ax, (name, of) in zip(axes, paper.RATES.items(), strict=True):
         labels = [*paper.DIMENSIONS[name], "mean"]
         place = np.append(np.arange(len(labels) - 1), len(labels) - 0.5)
@@ -217,16 +217,17 @@ def leads_by_column(found: Any, kernels: Sequence[str] = (), basis: str = "ortho
         ax.plot(place - 0.27, [*crosses, crosses.mean()], "kx", ms=6, mew=1.6, label="printed")
         for aside, kernel in zip((-0.09, 0.09, 0.27), kernels, strict=False):
             marker, colour, label = KERNEL[kernel]
-            these = [found[name, at, kernel, basis].these for at in labels]
+            these = [found[name, at, kernel, "orthonormal"].these for at in labels]
             points, half = np.transpose([(f.points, f.interval) for f in these])
             style = {"fmt": marker, "ms": 4.5, "lw": 1.3, "color": colour}
             ax.errorbar(place + aside, points, half, label=label, **style)
-        ax.set_xticks(place, list(map(str, labels)))
-        title = paper.DATASETS[name]["name"]
-        ax.set(title=title, xlabel="N_i", xlim=(-0.6, len(labels)), ylim=(-1.8, 9))
-    axes[0].set_ylabel("SLNP - LFDA (points)")
+        step = -1 if width > 5 else -3  # from the mean on
+        ax.set_xticks(place[::step], list(map(str, labels[::step])))
+        ax.set(title=paper.DATASETS[name]["name"], xlabel="N_i", xlim=(-0.6, len(labels)))
+    axes[0].set(ylabel="SLNP - LFDA (points)", ylim=(-1.8, 9))
     fig.tight_layout(rect=(0, 0, 1, 0.92))
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=4)
+    style = {"loc": "upper center", "ncols": 4, "columnspacing": 0.8, "handletextpad": 0.1}
+    fig.legend(*axes[0].get_legend_handles_labels(), **style)
     return fig
 
 

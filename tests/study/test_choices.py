@@ -143,7 +143,6 @@ def damage(key, change):
 
 FAULTS = {
     "a method less": lambda u: {k: v for k, v in u.items() if k != "LDA"},
-    "an end cut off": damage("SLNP", lambda s: s[:-10]),
     "no list": damage("SLNP", lambda s: None),
     "a count less": damage("LFDA", lambda s: [1] * 431),
     "more than tested": damage("LDA", lambda s: [91, *[90] * 143]),
